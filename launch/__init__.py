@@ -1,0 +1,1 @@
+"""What runs beside the server: starting, watching, explaining, rehearsing. Imports nothing of ``ui``."""

@@ -1,0 +1,73 @@
+"""The fault catalogue, read once: what a failure means and what to do about it, in Chinese and English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from launch.errors import OmniError
+
+CATALOGUE = Path(__file__).resolve().parent.parent / "deploy" / "faults.yaml"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One entry of ``deploy/faults.yaml``. ``cause`` and ``cure`` by language; both may hold ``{fact}`` places."""
+
+    id: str
+    where: str
+    role: str
+    severity: str
+    signature: str
+    cause: Mapping[str, str]
+    cure: Mapping[str, str]
+    sample: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A fault told to one person: sentences in their language, ready to show."""
+
+    id: str
+    severity: str
+    cause: str
+    cure: str
+
+
+@cache
+def catalogue() -> Mapping[str, Fault]:
+    """Every known fault by id. Raises ``ValueError`` when the file holds an id twice."""
+    faults: dict[str, Fault] = {}
+    for row in yaml.safe_load(CATALOGUE.read_text(encoding="utf-8")):
+        if row["id"] in faults:
+            raise ValueError(f"{CATALOGUE.name}: id {row['id']!r} stands twice")
+        faults[row["id"]] = Fault(
+            id=row["id"],
+            where=row["where"],
+            role=row["role"],
+            severity=row["severity"],
+            signature=row["signature"],
+            cause=row["cause"],
+            cure=row["cure"],
+            sample=row.get("sample") or "",
+        )
+    return faults
+
+
+class _Gaps(dict[str, object]):
+    """Facts for a sentence; a fact nobody gave shows as an em dash rather than as a crash."""
+
+    def __missing__(self, key: str) -> str:
+        return "—"
+
+
+def explain(error: OmniError, language: str) -> Explanation:
+    """The sentences for ``error`` in ``language`` ("zh" or "en"). Raises ``KeyError`` for a key outside the catalogue."""
+    fault = catalogue()[error.key]
+    facts = _Gaps(error.facts)
+    fill = (lambda text: text.format_map(facts)) if error.facts else (lambda text: text)
+    return Explanation(fault.id, fault.severity, fill(fault.cause[language]), fill(fault.cure[language]))
