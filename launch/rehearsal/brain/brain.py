@@ -59,14 +59,20 @@ class UndecodableMedia(Exception):
 
 
 class Brain(Protocol):
-    """Closing either iterator early stops its work within one step. One brain serves turns one after another; callers may overlap, it queues them."""
+    """Closing either iterator early stops its work within one step.
+
+    One brain serves turns one after another; callers may overlap, it queues them.
+    """
 
     async def load(self, progress: Progress) -> None:
         """Load everything; ``/health`` is 200 only after this returned."""
         ...
 
     def think(self, conversation: Sequence[Said], sampling: Sampling, *, spoken: bool) -> AsyncIterator[Token]:
-        """Answer the conversation. ``spoken``: the text will be read aloud, so keep it short. Raises ``UndecodableMedia``."""
+        """Answer the conversation. ``spoken``: the text will be read aloud, so keep it short.
+
+        Raises ``UndecodableMedia``.
+        """
         ...
 
     def speak(self, text: str) -> AsyncIterator[bytes]:
