@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from launch.errors import OmniError
+from launch.fast_yaml import parse
 
 CATALOGUE = Path(__file__).resolve().parent.parent / "deploy" / "faults.yaml"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One entry of ``deploy/faults.yaml``. ``cause`` and ``cure`` by language; both may hold ``{fact}`` places."""
+    """One entry of ``deploy/faults.yaml``. ``cause``, ``cure`` and ``what`` by language; all may hold ``{fact}`` places. ``what`` is the
+    headline of a finding with the values seen; an entry that is only ever an error message has none."""
 
     id: str
     where: str
@@ -26,6 +26,7 @@ class Fault:
     cause: Mapping[str, str]
     cure: Mapping[str, str]
     sample: str = ""
+    what: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,14 @@ class Explanation:
     severity: str
     cause: str
     cure: str
+    what: str = ""
 
 
 @cache
 def catalogue() -> Mapping[str, Fault]:
     """Every known fault by id. Raises ``ValueError`` when the file holds an id twice."""
     faults: dict[str, Fault] = {}
-    for row in yaml.safe_load(CATALOGUE.read_text(encoding="utf-8")):
+    for row in parse(CATALOGUE.read_text(encoding="utf-8")):
         if row["id"] in faults:
             raise ValueError(f"{CATALOGUE.name}: id {row['id']!r} stands twice")
         faults[row["id"]] = Fault(
@@ -54,6 +56,7 @@ def catalogue() -> Mapping[str, Fault]:
             cause=row["cause"],
             cure=row["cure"],
             sample=row.get("sample") or "",
+            what=row.get("what") or {},
         )
     return faults
 
@@ -70,4 +73,4 @@ def explain(error: OmniError, language: str) -> Explanation:
     fault = catalogue()[error.key]
     facts = _Gaps(error.facts)
     fill = (lambda text: text.format_map(facts)) if error.facts else (lambda text: text)
-    return Explanation(fault.id, fault.severity, fill(fault.cause[language]), fill(fault.cure[language]))
+    return Explanation(fault.id, fault.severity, fill(fault.cause[language]), fill(fault.cure[language]), fill(fault.what.get(language, "")))
