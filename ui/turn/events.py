@@ -1,4 +1,7 @@
-"""What happens in a turn, in one vocabulary for every wire. ``at``: seconds since the request was sent, on a monotonic clock."""
+"""What happens in a turn, in one vocabulary for every wire.
+
+``at``: seconds since the request was sent, on a monotonic clock.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,14 @@ class Speech:
 
 
 @dataclass(frozen=True)
+class Noticed:
+    """Something the user should be told that does not end the turn."""
+
+    at: float
+    notice: OmniError
+
+
+@dataclass(frozen=True)
 class Finished:
     """The stream ended as it should. ``reason``: the server's finish_reason ("stop", "length", ...)."""
 
@@ -45,6 +56,6 @@ class Failed:
     error: OmniError
 
 
-TurnEvent = TextDelta | Speech | Finished | Stopped | Failed
+TurnEvent = TextDelta | Speech | Noticed | Finished | Stopped | Failed
 TurnState = Literal["waiting", "streaming", "done", "stopped", "cut", "failed"]
 """waiting: nothing came yet; cut: it failed after something came (kept, playable); failed: before anything came."""

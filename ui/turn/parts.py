@@ -1,4 +1,7 @@
-"""What one side says: frozen parts, and the messages made of them. Media are already in the form the model takes (``ui/media``)."""
+"""What one side says: frozen parts, and the messages made of them.
+
+Media are already in the form the model takes (``ui/media``).
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Voice:
-    """Who speaks: the system message is ``before``, the reference sound, ``after`` (protocol §2.3). ``reference`` None: the server's own voice."""
+    """Who speaks: the system message is ``before``, the reference sound, ``after`` (protocol §2.3).
+
+    ``reference`` None: the server's own voice.
+    """
 
     language: Language
     before: str
