@@ -1,0 +1,114 @@
+"""A visitor who presses, reads and listens: what a test wants from the page, and how it compares what it heard."""
+
+from __future__ import annotations
+
+import io
+import wave
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import numpy as np
+from playwright.async_api import Page
+
+from tests.browser.stub import Script
+
+EDGE = 48  # frames of a fade, as in tape.js
+
+
+@dataclass(frozen=True)
+class Sounded:
+    """What the worklet put out, in order. ``runs``: the stretches between exact silence longer than a block, as (first context frame,
+    samples)."""
+
+    blocks: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def runs(self) -> list[tuple[int, np.ndarray]]:
+        sounding = np.abs(self.blocks).max(axis=1) > 0 if len(self.blocks) else np.zeros(0, bool)
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], sounding.astype(np.int8), [0]])))
+        found = []
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            found.append((int(self.starts[first]), self.blocks[first:last].reshape(-1)))
+        return found
+
+
+class Listener:
+    def __init__(self, page: Page, stub: str) -> None:
+        self.page = page
+        self.stub = stub
+        self.wrong: list[str] = []
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, page: Page, url: str, stub: str, id: str = "one") -> AsyncIterator[Listener]:
+        visitor = cls(page, stub)
+        await page.goto(f"{url}/?tap=1")
+        await page.wait_for_selector(f"#{id} .omni-caption")
+        await page.wait_for_function("window.omni !== undefined")
+        yield visitor
+        assert not visitor.wrong, visitor.wrong
+
+    async def ask(self, script: Script, id: str = "one", *, speech: bool = True) -> None:
+        """Fills in the script and presses Run."""
+        await self.page.fill(f"#{id}-prompt textarea", script.prompt())
+        await self.page.set_checked(f"#{id}-speech input", speech)
+        await self.page.click(f"#{id}-run")
+
+    async def state(self, state: str, id: str = "one", timeout: float = 20) -> None:
+        await self.page.wait_for_selector(f'#{id} .omni-stage[data-state="{state}"]', timeout=timeout * 1000)
+
+    async def played(self, state: str = "ended", timeout: float = 40) -> None:
+        """Until the tape is in ``state``."""
+        await self.page.wait_for_function(f"omni.player.last?.state === '{state}'", timeout=timeout * 1000)
+
+    async def text(self, part: str, id: str = "one") -> str:
+        return await self.page.inner_text(f"#{id} .omni-{part}")
+
+    async def report(self) -> dict[str, Any]:
+        return await self.page.evaluate("({...omni.player.report, ...omni.player.last})")
+
+    async def heard(self) -> Sounded:
+        """What the worklet has put out so far."""
+        taken = await self.page.evaluate(
+            "async () => { const {blocks, starts} = await omni.tap();"
+            "const all = new Float32Array(blocks.length * 128); blocks.forEach((b, i) => all.set(b, i * 128));"
+            "const bytes = new Uint8Array(all.buffer); let text = '';"
+            "for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768));"
+            "return [btoa(text), starts]; }"
+        )
+        import base64
+
+        return Sounded(np.frombuffer(base64.b64decode(taken[0]), "<f4").reshape(-1, 128), np.array(taken[1]))
+
+    async def fetch(self, path: str, id: str = "one") -> bytes:
+        """Something of the turn shown, with the page's own cookie."""
+        link = await self.page.get_attribute(f'#{id} [data-file="answer.wav"]', "href")
+        assert link is not None
+        answer = await self.page.request.get(link.replace("answer.wav", path))
+        assert answer.ok, (path, answer.status)
+        return await answer.body()
+
+    async def wav(self, id: str = "one") -> np.ndarray:
+        """The samples of the finished WAV, as the worklet would put them out."""
+        with wave.open(io.BytesIO(await self.fetch("answer.wav", id))) as file:
+            assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24_000)
+            return np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32_768
+
+    async def server(self) -> dict[str, Any]:
+        """What the stub counted."""
+        async with httpx.AsyncClient(trust_env=False) as client:
+            return (await client.get(f"{self.stub}/sent")).json()
+
+
+def differences(heard: np.ndarray, wav: np.ndarray) -> np.ndarray:
+    """Where one run differs from the WAV; the run's blocks may hold silence before and after it."""
+    first = int(np.flatnonzero(heard)[0]) - 1  # the first sample of a fade is 0
+    piece = heard[max(first, 0) : max(first, 0) + len(wav)]
+    piece = np.pad(piece, (0, len(wav) - len(piece)))
+    return np.flatnonzero(piece != wav)

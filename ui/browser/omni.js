@@ -1,0 +1,116 @@
+// @ts-check
+/**
+ * `window.omni`: what the page calls, and what listens to the whole page. Load it once: `<script type="module" src="omni/omni.js">`.
+ *
+ *   omni.begin(stageId)  a press of Run or of a sample: silence, "waiting" at once, and the moment counts for first_sound_ms
+ *   omni.stop(stageId)   silence within 30 ms; ends the turn on the server; nothing more of it is shown or heard
+ *   omni.clear(stageId)  the same, and the stage is empty again
+ *   omni.speak(texts)    another language for all stages
+ *   omni.mount(element, texts, value, watch)   called by each stage's own component (ui/stage.py)
+ *   omni.tap()           for tests, with `?tap=1` or `window.omniTap`: what sounded, {blocks, starts}
+ *
+ * On the page: `.omni-run`, `.omni-sample`, `.omni-stop` mark its buttons. Ctrl/Cmd+Enter presses the visible Run, Esc the visible Stop.
+ * A second click on Run or on a sample within 400 ms is swallowed: a double click asks once.
+ * Events that bubble from a stage: `omni:retry` (unless prevented, presses Run) and `omni:action` ({detail: {stage, turn, action}}).
+ */
+import { Player } from "./player.js";
+import { Stage, tellServer } from "./stage.js";
+import { live } from "./model.js";
+
+const DOUBLE_MS = 400; // the usual double-click time of a desktop is 500 ms; nobody asks twice on purpose so fast
+const PRESS_MS = 1_000; // a press older than this is not the one that began a turn: it was begun by a script
+const ASK = ".omni-run, .omni-sample";
+
+const tapped = new URLSearchParams(location.search).has("tap") || Boolean(/** @type {any} */ (window).omniTap);
+const player = new Player({ tap: tapped });
+/** @type {Map<string, Stage>} */
+const stages = new Map();
+let pressed = -Infinity;
+let asked = -Infinity;
+
+player.changed = () => stages.forEach((stage) => stage.draw());
+
+const sheet = document.createElement("link");
+sheet.rel = "stylesheet";
+sheet.href = new URL("./stage.css", import.meta.url).href;
+document.head.append(sheet);
+
+const omni = {
+  /** @param {string} id */
+  begin(id) {
+    const now = performance.now();
+    player.unlock();
+    player.stop();
+    stages.get(id)?.begin(now - pressed < PRESS_MS ? pressed : now);
+  },
+  /** @param {string} id */
+  stop(id) {
+    stages.get(id)?.stop();
+  },
+  /** @param {string} id */
+  clear(id) {
+    stages.get(id)?.clear();
+  },
+  /** @param {import("./texts.js").Texts} texts */
+  speak(texts) {
+    stages.forEach((stage) => stage.speak(texts));
+  },
+  tap: () => player.tap(),
+  player,
+  /**
+   * @param {HTMLElement} element
+   * @param {string} id
+   * @param {{value: any, texts: import("./texts.js").Texts}} props
+   * @param {(names: string, then: () => void) => void} watch
+   */
+  mount(element, id, props, watch) {
+    const root = /** @type {HTMLElement} */ (element.querySelector(".omni-stage"));
+    const stage = new Stage(root, props.texts, player);
+    stages.set(id, stage);
+    stage.value(props.value);
+    watch("value", () => stage.value(props.value));
+    watch("texts", () => stage.speak(props.texts));
+  },
+};
+/** @type {any} */ (window).omni = omni;
+
+/** Only a gesture may start sound, and what the page does with it comes later: so it is unlocked here, first. @param {Event} event */
+function gesture(event) {
+  player.unlock();
+  if (event.type !== "click") return;
+  pressed = event.timeStamp;
+  if (!(event.target instanceof Element) || !event.target.closest(ASK)) return;
+  if (event.timeStamp - asked < DOUBLE_MS) {
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  } else asked = event.timeStamp;
+}
+for (const type of ["pointerdown", "keydown", "click"]) addEventListener(type, gesture, { capture: true });
+
+/** @param {string} selector */
+const visible = (selector) =>
+  /** @type {HTMLElement | undefined} */ (
+    [...document.querySelectorAll(selector)].find((element) => /** @type {HTMLElement} */ (element).offsetParent !== null)
+  );
+
+/** A class may stand on a button or around it. @param {string} selector */
+function press(selector) {
+  const found = visible(selector);
+  (found?.matches("button") ? found : found?.querySelector("button") ?? found)?.click();
+}
+
+addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    press(".omni-run");
+  } else if (event.key === "Escape" && !event.isComposing) press(".omni-stop");
+});
+
+addEventListener("omni:retry", (event) => queueMicrotask(() => event.defaultPrevented || press(".omni-run")));
+
+// Whoever closes the page leaves nothing running on the server.
+addEventListener("pagehide", () => {
+  for (const { view } of stages.values()) if (view.turn && live(view)) tellServer(view.turn, "stop");
+});
+
+export default omni;
