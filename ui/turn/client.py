@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -11,13 +12,13 @@ from typing import Any, TypeVar
 
 import httpx2
 import openai
+from openai.types.chat import ChatCompletionChunk
 
 from launch.errors import InputError, OmniError, ServerGone, ServerRefused, ServerSilent
 from ui.turn.events import Failed, TurnEvent
 from ui.turn.probe import Probe, ServerState
-from ui.turn.recipes import split_for_sdk
 from ui.turn.refusals import error_message, from_sdk, lost, refused
-from ui.turn.request import Body, Request, Wire
+from ui.turn.request import Request, Wire
 from ui.turn.stream import ChunkReader
 
 T = TypeVar("T")
@@ -54,18 +55,18 @@ class ServerClient:
         self.clock = clock
         self.needs_key = api_key is not None
         self._timeouts = timeouts
-        # No proxy from the environment: it would break loopback. Reading is timed by us, event by event.
         self._http = httpx2.AsyncClient(
-            trust_env=False,
+            trust_env=False,  # a proxy from the environment would break loopback
             transport=transport,
-            timeout=httpx2.Timeout(timeouts.first_event_s, connect=timeouts.connect_s, read=None),
+            timeout=httpx2.Timeout(None, connect=timeouts.connect_s),  # the rest is timed by us, event by event
+            # uvicorn drops an idle connection after 5 s; dropped sooner by us, none is lost with a question on it.
+            limits=httpx2.Limits(keepalive_expiry=2),
             headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
         )
         # The SDK insists on a key; a server started without --api-key does not look at it.
         self._sdk = openai.AsyncOpenAI(
             base_url=f"{self.base_url}/v1", api_key=api_key or "none", http_client=self._http, max_retries=0
         )
-        self._create: Any = self._sdk.chat.completions.create  # imports half of the SDK: now, not in the first turn
         self._probe = Probe(self.base_url, self._http, clock, patience_s=timeouts.connect_s)
         self._streams = 0
 
@@ -100,19 +101,19 @@ class ServerClient:
         try:
             model, wire = await self.model(), await self.wire()
             try:
-                body = await asyncio.to_thread(request.body, model, wire)
+                body = await asyncio.to_thread(request.encoded, model, wire)
                 sent_at = self.clock()
-                response = await self._send(body, request)
+                answer = await self._send(body, request)
             except ServerRefused as error:
                 if error.key != "model-id-mismatch":
                     raise
                 # The server came back under another name; nothing has been shown yet, so asking once more is safe.
-                self._probe.forget()
-                if (renamed := await self.model()) == model:
+                if (renamed := await self._probe.model(anew=True)) == model:
                     raise
+                body = await asyncio.to_thread(request.encoded, renamed, wire)
                 sent_at = self.clock()
-                response = await self._send(body | {"model": renamed}, request)
-            async with response, aclosing(self._read(response, request, sent_at)) as events:
+                answer = await self._send(body, request)
+            async with answer.stream, aclosing(self._read(answer, request, sent_at)) as events:
                 async for event in events:
                     yield event
         except OmniError as error:
@@ -120,55 +121,84 @@ class ServerClient:
         finally:
             self._streams -= 1
 
-    async def _send(self, body: Body, request: Request) -> openai.AsyncStream[Any]:
-        named, extra = split_for_sdk(body)
-        started = self._create(**named, extra_body=extra)
-        return await self._awaited(started, request, self._timeouts.first_event_s, "timeout-first-event", begun=False)
+    async def _send(self, body: bytes, request: Request) -> _Answer:
+        first = _Patience("timeout-first-event", self._timeouts.first_event_s)
+        started = self._sdk.post(
+            "/chat/completions",
+            content=body,
+            cast_to=ChatCompletionChunk,
+            stream=True,
+            stream_cls=openai.AsyncStream[ChatCompletionChunk],
+        )
+        stream = await self._awaited(started, request, first, begun=False)
+        return _Answer(stream, first)
 
-    async def _read(
-        self, stream: openai.AsyncStream[Any], request: Request, sent_at: float
-    ) -> AsyncGenerator[TurnEvent, None]:
+    async def _read(self, answer: _Answer, request: Request, sent_at: float) -> AsyncGenerator[TurnEvent, None]:
         reader = ChunkReader()
-        if not stream.response.headers.get("content-type", "").startswith("text/event-stream"):
-            whole = await self._awaited(
-                stream.response.aread(), request, self._timeouts.first_event_s, "timeout-first-event"
-            )
-            for event in reader.read_whole(_completion(stream.response, whole, request), self.clock() - sent_at):
+        if answer.streamed:
+            async for event in self._read_chunks(answer, request, reader, sent_at):
                 yield event
         else:
-            limit, key = self._timeouts.first_event_s, "timeout-first-event"
-            while True:
-                try:
-                    chunk = await self._awaited(anext(stream), request, limit, key)
-                except StopAsyncIteration:
-                    break
-                except ServerGone:
-                    if reader.reason is None:
-                        raise
-                    break  # only the usage or the [DONE] was lost
-                for event in reader.read(chunk, self.clock() - sent_at):
-                    yield event
-                limit, key = self._timeouts.between_events_s, "timeout-between-events"
-            if reader.reason is None:  # the server always gives one (§2.5); a gateway may end a stream early, politely
-                raise ServerGone("stream-broken-midway", detail="the stream ended without a finish_reason")
+            whole = await self._awaited(answer.stream.response.aread(), request, answer.first)
+            for event in reader.read_whole(_completion(whole, request), self.clock() - sent_at):
+                yield event
         for event in reader.end():
             yield event
 
-    async def _awaited(self, step: Awaitable[T], request: Request, limit: float, key: str, begun: bool = True) -> T:
-        """``step``, in at most ``limit`` seconds, with the failures of SDK and transport told as ours."""
+    async def _read_chunks(
+        self, answer: _Answer, request: Request, reader: ChunkReader, sent_at: float
+    ) -> AsyncGenerator[TurnEvent, None]:
+        patience = answer.first
+        while True:
+            try:
+                chunk = await self._awaited(anext(answer.stream), request, patience)
+            except StopAsyncIteration:
+                break
+            except (ServerGone, ServerSilent):
+                if reader.reason is None:
+                    raise
+                break  # the answer is complete; only the usage or the [DONE] was lost
+            for event in reader.read(chunk, self.clock() - sent_at):
+                yield event
+            patience = _Patience("timeout-between-events", self._timeouts.between_events_s)
+        if reader.reason is None:  # the server always gives one (§2.5); a gateway may end a stream early, politely
+            raise ServerGone("stream-broken-midway", detail="the stream ended without a finish_reason")
+
+    async def _awaited(self, step: Awaitable[T], request: Request, patience: _Patience, begun: bool = True) -> T:
+        """``step``, while ``patience`` lasts, with the failures of SDK and transport told as ours."""
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout_at(patience.until):
                 return await step
         except TimeoutError as error:
-            raise ServerSilent(key, seconds=f"{limit:g}") from error
+            raise ServerSilent(patience.key, seconds=f"{patience.seconds:g}") from error
         except (openai.APIConnectionError, httpx2.RequestError) as error:
-            raise lost(
-                error.__cause__ or error, self.base_url, seconds=self._timeouts.connect_s, begun=begun
-            ) from error
+            cause = error.__cause__ or error
+            raise lost(cause, self.base_url, seconds=self._timeouts.connect_s, begun=begun) from error
         except openai.APIError as error:
             raise from_sdk(error, request) from error
         except ValueError as error:  # a chunk that is no JSON
             raise ServerGone("stream-broken-midway", detail=f"a chunk cannot be read: {error}") from error
+
+
+class _Patience:
+    """How long to wait, from now on, and the fault to name when it is over."""
+
+    def __init__(self, key: str, seconds: float) -> None:
+        self.key = key
+        self.seconds = seconds
+        self.until = asyncio.get_running_loop().time() + seconds
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answer whose head has come. ``first``: what is left of the patience for its first event."""
+
+    stream: openai.AsyncStream[ChatCompletionChunk]
+    first: _Patience
+
+    @property
+    def streamed(self) -> bool:
+        return self.stream.response.headers.get("content-type", "").startswith("text/event-stream")
 
 
 def _address(typed: str) -> str:
@@ -185,12 +215,12 @@ def _address(typed: str) -> str:
     return str(url).rstrip("/").removesuffix("/v1")
 
 
-def _completion(response: httpx2.Response, whole: bytes, request: Request) -> dict[str, Any]:
+def _completion(whole: bytes, request: Request) -> dict[str, Any]:
     """The answer that came in one piece. Raises ``ServerRefused`` when it is an error, or no answer of ours at all."""
     try:
-        body = response.json()
-    except ValueError as error:
-        raise ServerRefused("not-an-omni-server", detail=whole[:200].decode("utf-8", "replace")) from error
+        body = json.loads(whole)
+    except ValueError:
+        body = None
     if isinstance(body, dict) and body.get("error"):
         raise refused(None, error_message(body), request)
     if not isinstance(body, dict) or not body.get("choices"):

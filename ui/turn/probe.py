@@ -15,6 +15,7 @@ from ui.turn.request import Wire
 
 REHEARSAL_MODEL = "rehearsal"  # the id under which our CPU engine is served; it never claims to be the model
 _GLANCE_S = 2.0  # /health answers in milliseconds; two seconds is a stuck loop or a lost tunnel
+_NOT_HEALTHY = (404, 503)  # 404: a gateway that passes /v1 only; /v1/models then tells as much (protocol §1.3)
 _FRESH_S = 1.0  # pages that ask within the same second share an answer
 
 
@@ -54,13 +55,9 @@ class Probe:
         """Model id and wire as last read."""
         return self._model, self._wire
 
-    def forget(self) -> None:
-        """The server may serve something else by now."""
-        self._model = self._wire = None
-
-    async def model(self) -> str:
-        """The first id of ``/v1/models``. Raises ``ServerError``."""
-        if self._model is None:
+    async def model(self, *, anew: bool = False) -> str:
+        """The first id of ``/v1/models``, as remembered or ``anew``. Raises ``ServerError``."""
+        if self._model is None or anew:
             response = await self._get("/v1/models", self._patience_s)
             try:
                 self._model = str(response.json()["data"][0]["id"])
@@ -71,7 +68,7 @@ class Probe:
     async def wire(self) -> Wire | None:
         """By the body of ``/health``: empty up to 0.26, JSON from 0.30 on (protocol §7). ``None`` while not healthy."""
         if self._wire is None:
-            self._see(await self._get("/health", self._patience_s, accept=(503,)))
+            self._see(await self._get("/health", self._patience_s, accept=_NOT_HEALTHY))
         return self._wire
 
     async def state(self, *, busy: bool) -> ServerState:
@@ -85,7 +82,7 @@ class Probe:
         """The state, asked now. ``busy``: turns of ours are under way."""
         asked = self._clock()
         try:
-            response = await self._get("/health", _GLANCE_S, accept=(503,))
+            response = await self._get("/health", _GLANCE_S, accept=_NOT_HEALTHY)
             round_trip_ms = (self._clock() - asked) * 1000
             if response.status_code == 503:  # our engine while it loads; vLLM in the seconds after a stage has died
                 if self._was_ready:
@@ -97,7 +94,7 @@ class Probe:
             return ServerState("busy" if self._was_ready or busy else "starting", self._model, self._wire, None, error)
         except ServerError as error:
             self._was_ready = self._was_ready and error.key == "stage-dead"  # else the next 503 would look like a start
-            self.forget()
+            self._model = self._wire = None  # it may serve something else when it comes back
             return ServerState("gone", error=error)
         self._was_ready = True
         return ServerState("busy" if busy else "ready", model, self._wire, round_trip_ms)

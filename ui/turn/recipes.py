@@ -10,16 +10,7 @@ from typing import Any
 
 _SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "audio/wav": "wav", "video/mp4": "mp4"}
 # What the OpenAI SDK knows by name; everything else must go through its ``extra_body``, which it merges into the root.
-_SDK_FIELDS = {
-    "model",
-    "messages",
-    "modalities",
-    "max_tokens",
-    "temperature",
-    "seed",
-    "stream",
-    "stream_options",
-}
+_SDK_FIELDS = {"model", "messages", "modalities", "max_tokens", "temperature", "seed", "stream", "stream_options"}
 
 
 class MediaFile(str):
@@ -73,12 +64,6 @@ def put_media_aside(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     return short, files
 
 
-def split_for_sdk(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """``body`` as the SDK's named arguments and its ``extra_body``."""
-    named = {key: value for key, value in body.items() if key in _SDK_FIELDS}
-    return named, {key: value for key, value in body.items() if key not in _SDK_FIELDS}
-
-
 def as_curl(body: Mapping[str, Any], base_url: str, *, key: bool = False) -> str:
     """The request for bash, sent from a here-document: one argument may hold 128 KiB only, a picture is larger.
 
@@ -122,8 +107,8 @@ def as_powershell(body: Mapping[str, Any], base_url: str, *, key: bool = False) 
 def as_python(body: Mapping[str, Any], base_url: str) -> str:
     """The request as a program on the OpenAI SDK; it prints the text and writes the speech to ``answer.wav``."""
     short, files = put_media_aside(body)
-    named, extra = split_for_sdk(short)
-    if extra:
+    named = {name: value for name, value in short.items() if name in _SDK_FIELDS}
+    if extra := {name: value for name, value in short.items() if name not in _SDK_FIELDS}:
         named["extra_body"] = extra
     arguments = "".join(
         f"    {name}={_indented(pprint.pformat(value, width=100, sort_dicts=False))},\n"

@@ -38,7 +38,7 @@ def refused(status: int | None, message: str, request: Request) -> ServerError:
         return ServerRefused(key, detail=message, limit=int(limit[1]), sent=sent, kind_zh=zh, kind_en=en)
     if key == "prompt-too-long":
         return ServerRefused(key, detail=message, limit=_context(message), sent=request.settings.max_tokens or "—")
-    if key == "bad-setting" or (key is None and _SETTING.search(message)):
+    if key == "bad-setting":
         setting, value = _setting(message)
         return ServerRefused("bad-setting", detail=message, setting=setting, value=value)
     if key is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +16,10 @@ __all__ = ["Body", "Request", "Wire", "as_curl", "as_powershell", "as_python"]
 
 Wire = Literal["0.26", "0.30"]
 Body = dict[str, Any]
+Base64 = Callable[[bytes], str]
+_SLICE = (
+    3 << 18
+)  # bytes encoded at a time, a few milliseconds; a multiple of 3, so that the pieces join without padding
 
 
 @dataclass(frozen=True)
@@ -30,24 +37,24 @@ class Request:
         (§2.1). A setting of ``None`` is not sent. ``ref_audio`` (timbre) goes at the root, and only to a ``wire`` that
         reads it: 0.26 ignores it. Nothing stands here that the server ignores without a word.
         """
-        settings = self.settings
-        messages = [*self._system(), *(_message(message) for message in self.messages)]
-        body: Body = {
-            "model": model,
-            "messages": messages,
-            "modalities": ["text", "audio"] if settings.speech else ["text"],
-        }
-        for name in ("max_tokens", "temperature", "seed"):
-            if (value := getattr(settings, name)) is not None:
-                body[name] = value
-        body["stream"] = True
-        body["stream_options"] = {"include_usage": True}
-        if settings.speech:
-            # Thinking is switched off with speech: the talker would read the think block aloud.
-            body["chat_template_kwargs"] = {"use_tts_template": True, "enable_thinking": False}
-            if wire == "0.30" and self.voice is not None and self.voice.reference is not None:
-                body["ref_audio"] = _data_url(self.voice.reference.mime, self.voice.reference.data)
-        return body
+        return self._body(model, wire, lambda data: base64.b64encode(data).decode("ascii"))
+
+    def encoded(self, model: str, wire: Wire | None) -> bytes:
+        """``body`` as UTF-8, without ever holding the interpreter for long: in a thread it leaves the event loop free,
+        where ``json.dumps`` of a video of 50 MB stops it for half a second."""
+        media: list[bytes] = []
+        mark = secrets.token_hex(8)  # stands for a medium, and nowhere else
+
+        def aside(data: bytes) -> str:
+            media.append(data)
+            return mark
+
+        first, *rest = json.dumps(self._body(model, wire, aside), ensure_ascii=False).encode().split(mark.encode())
+        pieces = [first]
+        for data, text in zip(media, rest, strict=True):
+            pieces += [base64.b64encode(data[at : at + _SLICE]) for at in range(0, len(data), _SLICE)]
+            pieces.append(text)
+        return b"".join(pieces)
 
     def count(self, kind: type[Part]) -> int:
         """How many parts of ``kind`` go out, the voice's reference among them: the server counts it too (§2.3)."""
@@ -58,39 +65,49 @@ class Request:
         """The reference sound is worth its tokens only when an answer will be spoken."""
         return self.voice.reference if self.voice is not None and self.settings.speech else None
 
-    def _system(self) -> list[dict[str, Any]]:
+    def _body(self, model: str, wire: Wire | None, base64_of: Base64) -> Body:
+        settings = self.settings
+        body: Body = {
+            "model": model,
+            "messages": [_message(message, base64_of) for message in (*self._system(), *self.messages)],
+            "modalities": ["text", "audio"] if settings.speech else ["text"],
+        }
+        for name in ("max_tokens", "temperature", "seed"):
+            if (value := getattr(settings, name)) is not None:
+                body[name] = value
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+        if settings.speech:
+            # Thinking is switched off with speech: the talker would read the think block aloud.
+            body["chat_template_kwargs"] = {"use_tts_template": True, "enable_thinking": False}
+            if wire == "0.30" and (reference := self._reference()) is not None:
+                body["ref_audio"] = f"data:{reference.mime};base64,{base64_of(reference.data)}"
+        return body
+
+    def _system(self) -> tuple[Message, ...]:
         if self.voice is None:
-            return []
-        parts = [Text(self.voice.before), self._reference(), Text(self.voice.after)]
+            return ()
+        parts = (Text(self.voice.before), self._reference(), Text(self.voice.after))
         kept = tuple(part for part in parts if part is not None and part != Text(""))
-        return [_message(Message("system", kept))] if kept else []
+        return (Message("system", kept),) if kept else ()
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message, base64_of: Base64) -> dict[str, Any]:
     texts = [_text(part) for part in message.parts if isinstance(part, Text)]
     if len(texts) == len(message.parts):
         return {"role": message.role, "content": "\n".join(texts)}
-    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+    return {"role": message.role, "content": [_part(part, base64_of) for part in message.parts]}
 
 
-def _part(part: Part) -> dict[str, Any]:
-    match part:
-        case Text():
-            return {"type": "text", "text": _text(part)}
-        case Image():
-            return {"type": "image_url", "image_url": {"url": _data_url(part.mime, part.data)}}
-        case Audio():
-            # audio_url and not input_audio: the server turns the latter into a data URL anyway (§2.3), and so all three
-            # media have one shape, which names its own type.
-            return {"type": "audio_url", "audio_url": {"url": _data_url(part.mime, part.data)}}
-        case Video():
-            return {"type": "video_url", "video_url": {"url": _data_url(part.mime, part.data)}}
+def _part(part: Part, base64_of: Base64) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": _text(part)}
+    # audio_url and not input_audio: the server turns the latter into a data URL anyway (§2.3), and so all three media
+    # have one shape, which names its own type.
+    kind = {Image: "image_url", Audio: "audio_url", Video: "video_url"}[type(part)]
+    return {"type": kind, kind: {"url": f"data:{part.mime};base64,{base64_of(part.data)}"}}
 
 
 def _text(part: Text) -> str:
     """A browser can hand over half a surrogate pair; UTF-8 has no way to write one."""
     return part.text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _data_url(mime: str, data: bytes) -> str:
-    return f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"

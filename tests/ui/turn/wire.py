@@ -168,7 +168,7 @@ async def serving(chat: Chat, **settings: Any) -> AsyncIterator[Wire]:
             writer.close()
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    wire.base_url = "http://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+    wire.base_url = "http://{}:{}".format(*server.sockets[0].getsockname())
     try:
         yield wire
     finally:
