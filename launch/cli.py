@@ -1,6 +1,8 @@
-"""The frame of ``python -m launch``: finds the command, reads what all commands share, loads that one command, tells failures.
+"""The frame of ``python -m launch``: finds the command, reads what all commands share, loads that one command, tells
+failures.
 
-``status`` must answer in about the time that importing typer takes, so nothing but the named command's module is ever loaded.
+``status`` must answer in about the time that importing typer takes, so nothing but the named command's module is ever
+loaded.
 """
 
 from __future__ import annotations
@@ -45,16 +47,21 @@ def main(
     errors: TextIO | None = None,
     root: Path = Path("/"),
 ) -> int:
-    """Run one command and return its exit code: 0 good, 1 a finding or a failure, 2 a command line that cannot be understood."""
+    """Run one command and return its exit code: 0 good, 1 a finding or a failure, 2 a command line that cannot be
+    understood.
+    """
     words, extra = _split(argv)
     as_json, tongue, help_wanted, words, wrong = _shared(words, environ)
-    stream, errors = stream or sys.stdout, errors or sys.stderr
+    stream = stream or sys.stdout
+    errors = errors or sys.stderr
     colour = stream.isatty() and not environ.get("NO_COLOR")
     here = Here(Output(tongue, as_json, stream, errors, colour), environ, root, tuple(extra))
     name = next((word for word in words if not word.startswith("-")), None)
     try:
         if wrong is not None:
-            raise InputError("command-line", message=here.out.text("usage.language", given=wrong), help="python -m launch --help")
+            raise InputError(
+                "command-line", message=here.out.text("usage.language", given=wrong), help="python -m launch --help"
+            )
         if name is None:
             _overview(here.out)
             return GOOD if help_wanted else USAGE
@@ -81,9 +88,11 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _shared(words: list[str], environ: Mapping[str, str]) -> tuple[bool, str, bool, list[str], str | None]:
-    """Take ``--json``, ``--lang`` and ``--help`` out, wherever they stand: the language is needed before a command's help can be built.
+    """Take ``--json``, ``--lang`` and ``--help`` out, wherever they stand: the language is needed before a command's
+    help can be built.
 
-    The last value is a language nobody here speaks, or None."""
+    The last value is a language nobody here speaks, or None.
+    """
     as_json, flag, help_wanted, rest = False, None, False, []
     remaining = iter(words)
     for word in remaining:
@@ -111,10 +120,16 @@ def _run(name: str, words: list[str], here: Here, help_wanted: bool) -> int:
     if help_wanted:
         page(here.out, name, command)
         return GOOD
-    usage_error = typer.BadParameter.__mro__[1]  # typer exports no name for it; its parent in every version
+    usage_error: type[Exception] = typer.BadParameter.__mro__[
+        1
+    ]  # typer exports no name for it; its parent in every version
     try:
         code = command.main(
-            args=words, prog_name=f"python -m launch {name}", standalone_mode=False, obj=here, default_map=config(name, command, here)
+            args=words,
+            prog_name=f"python -m launch {name}",
+            standalone_mode=False,
+            obj=here,
+            default_map=config(name, command, here),
         )
     except usage_error as error:
         raise say_usage(here.out, name, error) from error
@@ -146,5 +161,15 @@ def _tell(out: Output, error: OmniError) -> int:
     out.complain("  " + out.text("findings.cure", cure=told.cure))
     if error.detail:
         out.complain("  " + out.paint(error.detail, "dim"))
-    out.json({"error": {"id": told.id, "severity": told.severity, "cause": told.cause, "cure": told.cure, "detail": error.detail}})
+    out.json(
+        {
+            "error": {
+                "id": told.id,
+                "severity": told.severity,
+                "cause": told.cause,
+                "cure": told.cure,
+                "detail": error.detail,
+            }
+        }
+    )
     return USAGE if isinstance(error, InputError) else FINDING

@@ -46,8 +46,10 @@ def _default(out: Output, param: Any) -> str:
 
 
 def config(name: str, command: Any, here: Here) -> dict[str, Any]:
-    """Values below the flags: ``OMNI_<COMMAND>_<OPTION>`` in the environment, else ``omni.yaml`` in the working directory, whose sections are
-    named as the commands are. ``OMNI_VLLM`` counts for every command that asks for the server's program."""
+    """Values below the flags: ``OMNI_<COMMAND>_<OPTION>`` in the environment, else ``omni.yaml`` in the working
+    directory, whose sections are named as the commands are. ``OMNI_VLLM`` counts for every command that asks for the
+    server's program.
+    """
     low = {str(key).replace("-", "_"): value for key, value in _section(Path("omni.yaml"), name).items()}
     values: dict[str, Any] = {}
     for param in command.params:

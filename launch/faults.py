@@ -15,8 +15,10 @@ CATALOGUE = Path(__file__).resolve().parent.parent / "deploy" / "faults.yaml"
 
 @dataclass(frozen=True)
 class Fault:
-    """One entry of ``deploy/faults.yaml``. ``cause``, ``cure`` and ``what`` by language; all may hold ``{fact}`` places. ``what`` is the
-    headline of a finding with the values seen; an entry that is only ever an error message has none."""
+    """One entry of ``deploy/faults.yaml``. ``cause``, ``cure`` and ``what`` by language; all may hold ``{fact}``
+    places. ``what`` is the headline of a finding with the values seen; an entry that is only ever an error message
+    has none.
+    """
 
     id: str
     where: str
@@ -69,8 +71,21 @@ class _Gaps(dict[str, object]):
 
 
 def explain(error: OmniError, language: str) -> Explanation:
-    """The sentences for ``error`` in ``language`` ("zh" or "en"). Raises ``KeyError`` for a key outside the catalogue."""
-    fault = catalogue()[error.key]
-    facts = _Gaps(error.facts)
-    fill = (lambda text: text.format_map(facts)) if error.facts else (lambda text: text)
-    return Explanation(fault.id, fault.severity, fill(fault.cause[language]), fill(fault.cure[language]), fill(fault.what.get(language, "")))
+    """The sentences for ``error`` in ``language`` ("zh" or "en"). Raises ``KeyError`` for a key outside the
+    catalogue.
+    """
+    return tell(error.key, error.facts, language)
+
+
+def tell(id: str, facts: Mapping[str, object], language: str) -> Explanation:
+    """The sentences of one entry with ``facts`` filled in; without any, braces stay as they are written."""
+    fault = catalogue()[id]
+    gaps = _Gaps(facts)
+    fill = (lambda text: text.format_map(gaps)) if facts else (lambda text: text)
+    return Explanation(
+        fault.id,
+        fault.severity,
+        fill(fault.cause[language]),
+        fill(fault.cure[language]),
+        fill(fault.what.get(language, "")),
+    )

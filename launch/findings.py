@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from launch.errors import OmniError
-from launch.faults import explain
+from launch.faults import tell
 
 # Worst first: the order in which findings are shown.
 SEVERITIES = ("fatal", "degraded", "harmless")
@@ -27,8 +26,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something worth saying. ``id``: key of ``deploy/faults.yaml``, whose entry has ``what``, ``cause`` and ``cure``; ``facts`` fill their
-    ``{places}``. ``severity`` overrides the entry's own where the same fault weighs less here."""
+    """Something worth saying. ``id``: key of ``deploy/faults.yaml``, whose entry has ``what``, ``cause`` and
+    ``cure``; ``facts`` fill their ``{places}``. ``severity`` overrides the entry's own where the same fault weighs
+    less here.
+    """
 
     id: str
     facts: Mapping[str, object] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class Finding:
 
     def tell(self, tongue: str) -> Told:
         """The finding in ``tongue`` ("zh" or "en"). Raises ``KeyError`` for an id outside the catalogue."""
-        told = explain(OmniError(self.id, **self.facts), tongue)
+        told = tell(self.id, self.facts, tongue)
         return Told(self.id, self.severity or told.severity, told.what, told.cause, told.cure, self.file, self.line)
 
 

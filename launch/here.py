@@ -15,8 +15,9 @@ PERSISTENT = "/workspace/user_data"
 
 @dataclass(frozen=True)
 class Here:
-    """``environ``: the environment of the user's shell. ``root``: the root of the file system looked at (a fake one in tests: ``dev/``,
-    ``proc/``, ``usr/local/Ascend/``). ``extra``: what stood after ``--`` on the command line."""
+    """``environ``: the environment of the user's shell. ``root``: the root of the file system looked at (a fake one
+    in tests: ``dev/``, ``proc/``, ``usr/local/Ascend/``). ``extra``: what stood after ``--`` on the command line.
+    """
 
     out: Output
     environ: Mapping[str, str]
@@ -33,8 +34,9 @@ class Here:
 
 
 def state_dir(environ: Mapping[str, str], persistent: Path = Path(PERSISTENT)) -> Path:
-    """``OMNI_STATE``, else the contest boxes' persistent folder when it is writable, else the XDG state folder. Not created here: whoever
-    writes makes it with mode 0700, since logs may hold what users said."""
+    """``OMNI_STATE``, else the contest boxes' persistent folder when it is writable, else the XDG state folder. Not
+    created here: whoever writes makes it with mode 0700, since logs may hold what users said.
+    """
     if environ.get("OMNI_STATE"):
         return Path(environ["OMNI_STATE"]).expanduser().absolute()
     if persistent.is_dir() and os.access(persistent, os.W_OK):

@@ -1,4 +1,6 @@
-"""How a command speaks: sentences and tables in the user's language, or one JSON document. Each method knows which; callers never ask."""
+"""How a command speaks: sentences and tables in the user's language, or one JSON document. Each method knows which;
+callers never ask.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ _COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True)
 class Output:
-    """``tongue``: "zh" or "en". ``as_json``: only ``json()`` prints. ``errors``: where failures go, so that a redirected answer stays clean.
-    ``colour``: whether the reader is a terminal that wants it."""
+    """``tongue``: "zh" or "en". ``as_json``: only ``json()`` prints. ``errors``: where failures go, so that a
+    redirected answer stays clean. ``colour``: whether the reader is a terminal that wants it.
+    """
 
     tongue: str
     as_json: bool
@@ -56,7 +59,9 @@ class Output:
         return f"\x1b[{_ANSI[style]}m{words}\x1b[0m" if self.colour else words
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> None:
-        """Columns padded by what a terminal shows (a Chinese character takes two places). The last column is never padded nor cut."""
+        """Columns padded by what a terminal shows (a Chinese character takes two places). The last column is never
+        padded nor cut.
+        """
         cells = [[str(cell) for cell in row] for row in ([heads, *rows] if heads else rows)]
         if self.as_json or not cells:
             return

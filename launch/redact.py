@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 MASK = "***"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
-# `"api_key": "x"`, `--api-key x`, `token=x`, `Authorization: Bearer x`: how a server's log and a command line hold them.
-# A number after it is a count of tokens.
+# `"api_key": "x"`, `--api-key x`, `token=x`, `Authorization: Bearer x`: how a server's log and a command line hold
+# them. A number after it is a count of tokens.
 _IN_TEXT = re.compile(
     r"""(?ix) ( (?:api[_-]?key|token|secret|password|passwd)s? ['"]? \s* (?:[:=]\s*|\s) [\['"]* | bearer\s+ )
         (?! [\d.,]+ (?:[^\w-]|$) ) (?! (?:none|null|true|false|\*+)\b ) ( [^\s'",\]}]{4,} )"""
