@@ -6,6 +6,7 @@ A fault is made for one order. It may refuse the order before its answer starts,
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -235,13 +236,16 @@ def _parse(spec: str) -> tuple[type[Fault], float, float]:
     """Kind, value, and for how many orders: infinity without an N."""
     name, *numbers = spec.split(":")
     if name not in KINDS:
-        raise ValueError(f"{name!r} is no fault; there are: {', '.join(KINDS)}")
+        raise ValueError(f"{name!r} is no fault; there are: {', '.join(KINDS)}.")
     kind = KINDS[name]
-    fewest = 1 if kind.unit else 0
-    if not fewest <= len(numbers) <= fewest + 1:
-        raise ValueError(f"write it as {usage(name)}")
-    value = float(numbers[0]) if kind.unit else 0.0
-    return kind, value, int(numbers[fewest]) if len(numbers) > fewest else float("inf")
+    try:
+        value = float(numbers.pop(0)) if kind.unit else 0.0
+        left = int(numbers.pop(0)) if numbers else math.inf
+    except (IndexError, ValueError):
+        numbers = [spec]
+    if numbers:
+        raise ValueError(f"{spec!r}: write it as {usage(name)}.")
+    return kind, value, left
 
 
 def usage(name: str) -> str:

@@ -47,7 +47,8 @@ class Server(uvicorn.Server):
 
     def cut(self) -> None:
         """End as a killed process would look from outside: the port closes and every connection is cut."""
-        self.sock.close()
+        for server in self.servers:
+            server.close()
         for connection in list(self.server_state.connections):
             connection.transport.abort()  # type: ignore[union-attr]
         self.force_exit = True
