@@ -1,0 +1,115 @@
+"""The door: options, one line of output at once, then the page.
+
+Nothing heavy is imported here: Gradio alone takes seconds, and whoever starts this should see at once that it is starting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from launch.config import layered
+from launch.errors import LaunchError
+from ui.options import Options
+from ui.turn.parts import Language
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line. Each option may also stand as ``OMNI_<NAME>`` in the environment or as ``name: value`` in ./omni.yaml."""
+    it = argparse.ArgumentParser(
+        prog="python app.py",
+        description="Talk to MiniCPM-o 4.5 on a vLLM-Omni server; without --server, to small models on this machine.",
+        epilog="Order: flag, then OMNI_<NAME>, then omni.yaml in the working directory, then the default.",
+    )
+    it.add_argument("--server", metavar="URL", help="the vLLM-Omni server, e.g. http://127.0.0.1:8091")
+    it.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, reached by ssh -L)")
+    it.add_argument("--port", type=_port, default=7862, help="port to listen on; 0 takes a free one (default: %(default)s)")
+    it.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help="first language of the page (default: the browser's)")
+    it.add_argument("--api-key-file", metavar="FILE", type=Path, help="a file that holds the server's API key")
+    # The time-outs: a server on loopback accepts within milliseconds; a cold one may compile for a minute before its first event; a healthy
+    # one sends a packet a second while it speaks.
+    it.add_argument("--connect-s", type=_seconds, default=5.0, metavar="S", help="wait for a connection (default: %(default)s)")
+    it.add_argument("--first-event-s", type=_seconds, default=120.0, metavar="S", help="wait for the first word (default: %(default)s)")
+    it.add_argument("--between-events-s", type=_seconds, default=60.0, metavar="S", help="wait between two events (default: %(default)s)")
+    it.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="where the records of turns go (default: %(default)s)")
+    it.add_argument("--rehearsal-args", default="", help=argparse.SUPPRESS)  # for tests: passed on to the rehearsal engine
+    return it
+
+
+def options(argv: Sequence[str] | None) -> Options:
+    """The options of one start. Exits with a sentence when one of them cannot be used."""
+    it = parser()
+    given = layered(it, argv, os.environ, Path.cwd())
+    try:
+        key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
+    except OSError as unreadable:
+        it.error(f"--api-key-file {given.api_key_file}: {unreadable.strerror}")
+    server = given.server.rstrip("/").removesuffix("/v1") if given.server else None
+    if server and not server.startswith(("http://", "https://")):
+        it.error(f"--server {server}: begin it with http:// or https://")
+    return Options(
+        server=server,
+        host=given.host,
+        port=given.port,
+        lang=given.lang,
+        api_key=key or os.environ.get("OPENAI_API_KEY") or None,
+        connect_s=given.connect_s,
+        first_event_s=given.first_event_s,
+        between_events_s=given.between_events_s,
+        runs=given.runs,
+        rehearsal_args=tuple(shlex.split(given.rehearsal_args)),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the app until it is ended. Returns the exit code."""
+    chosen = options(argv)
+    print("Omni Showcase is starting / 正在启动 …", flush=True)
+    try:
+        from launch.door import claim
+
+        language = console_language(chosen.lang, os.environ)
+        try:
+            door = claim(chosen.host, chosen.port)
+        except LaunchError as error:
+            from launch.faults import explain
+
+            why = explain(error, language)
+            print(f"{why.cause} {why.cure}", file=sys.stderr)
+            return 1
+        from ui.serve import serve
+
+        serve(chosen, door, language)
+    except KeyboardInterrupt:
+        print(flush=True)  # the terminal has just shown ^C; the prompt begins on a line of its own
+    return 0
+
+
+def console_language(lang: str, environ: Mapping[str, str]) -> Language:
+    """What to speak in the terminal: ``--lang``, else the locale of the shell."""
+    if lang != "auto":
+        return "zh" if lang == "zh" else "en"
+    locale = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
+    return "zh" if locale.startswith("zh") else "en"
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text}: a port is 0 to 65535")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text}: more than 0 seconds")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""The app put together: client, turns, page, our own routes, and the middlewares around them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from launch.engine import RehearsalEngine
+from ui import pill
+from ui.desk import Desk
+from ui.gateway import Gateway
+from ui.guard import Guard, SessionCookies
+from ui.head import head
+from ui.live import speech
+from ui.options import Options
+from ui.page import build_page
+from ui.stage import BROWSER_PATH, BrowserFiles
+from ui.texts import texts
+from ui.theme import theme
+from ui.turn.client import ServerClient, Timeouts
+from ui.turn.turns import Turns
+
+# One upload. A minute of 1080p from a phone is 130 MB, and the model watches 64 s.
+MAX_UPLOAD = "512mb"
+
+
+def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callable[[], None] = lambda: None) -> ASGIApp:
+    """The ASGI app. ``engine``: the rehearsal engine to talk to when the options name no server; ``ready`` is called when it serves."""
+    server = options.server or (engine.url if engine else "")
+    timeouts = Timeouts(options.connect_s, options.first_event_s, options.between_events_s)
+    client = ServerClient(server, api_key=options.api_key if options.server else None, timeouts=timeouts)
+    turns = Turns(client, options.runs)
+    guard = Guard()
+    t = texts()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        ready()
+        yield
+        await turns.close()
+        await client.close()
+
+    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(pill.router(client, guard, engine))
+    app.include_router(speech.router(turns, guard, server))
+    app.mount(BROWSER_PATH, BrowserFiles())
+    gr.mount_gradio_app(
+        app,
+        build_page(t, Desk(turns), client, guard, options),
+        path="/",
+        footer_links=[],
+        run_history=False,
+        ssr_mode=False,
+        show_error=True,
+        max_file_size=MAX_UPLOAD,
+        enable_monitoring=False,
+        theme=theme(),
+    )
+    return SessionCookies(Gateway(app, head=head(t, options.lang)), guard)

@@ -1,0 +1,50 @@
+"""What stands in the page's ``<head>`` before Gradio's bundle: the language, the texts, the style, our modules."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from ui.reader import COOKIE
+from ui.samples import samples
+from ui.texts import Texts
+from ui.turn.parts import Language
+
+# The first script: the language, before anything is drawn (the same rule as ``ui/reader.py``). Gradio's own words follow the navigator's
+# language and cannot be switched, so it is told English, and ``language.js`` turns them like all others.
+_FIRST = """<script>(() => {
+  const first = %s, chosen = document.cookie.match(/(?:^|; )%s=(zh|en)/)?.[1];
+  const browser = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+  document.documentElement.dataset.language = chosen ?? (first === "auto" ? browser : first);
+  Object.defineProperty(navigator, "language", { get: () => "en" });
+  Object.defineProperty(navigator, "languages", { get: () => ["en"] });
+})()</script>"""
+
+
+def head(t: Texts, first: Literal["auto", "zh", "en"]) -> str:
+    """The HTML. ``first``: the page's language for a reader who has not chosen one."""
+    words = {"zh": _page(t, "zh"), "en": _page(t, "en"), "pairs": list(pairs(t).items())}
+    # "<" is the only letter with which JSON could end its own script element.
+    data = json.dumps(words, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        _FIRST % (json.dumps(first), COOKIE)
+        + f'<script type="application/json" id="omni-texts">{data}</script>'
+        + '<link rel="stylesheet" href="./omni/page.css">'
+        + "".join(f'<script type="module" src="./omni/{name}.js"></script>' for name in ("language", "omni", "page"))
+    )
+
+
+def _page(t: Texts, language: Language) -> dict[str, str]:
+    """What scripts say by key. The terminal's and the endpoints' sentences are no business of the page."""
+    return {key: text for key, text in t.table(language).items() if key.startswith(("pill.", "stage."))}
+
+
+def pairs(t: Texts) -> dict[str, str]:
+    """English → Chinese for every text that is shown as it stands. Raises ``ValueError`` when one English text has two Chinese ones."""
+    found: dict[str, str] = {}
+    both = [(t(key), t(key, "zh"), key) for key in t.table("en") if not key.startswith(("stage.", "launch.", "console.", "api."))]
+    both += [(words["en"], words["zh"], sample.id) for sample in samples().values() for words in (sample.title, sample.note)]
+    for english, chinese, key in both:
+        if found.setdefault(english, chinese) != chinese:
+            raise ValueError(f"{key}: {english!r} is {found[english]!r} elsewhere, {chinese!r} here")
+    return found

@@ -1,0 +1,78 @@
+"""The controls every tab has: speech, answer language, persona, and what stands under "more"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+from gradio.components import Component
+
+from launch.errors import InputError
+from ui.texts import Texts
+from ui.turn.parts import Language, Settings, Voice
+from ui.voices import AnswerLanguage, answer_language, personas, voice
+
+# What a setting may be. Tokens: the model's context is 40960 and a long answer is cut at the server's own limit; temperature: OpenAI's range.
+_RANGES = {"max_tokens": (1, 40960), "temperature": (0, 2), "seed": (0, 2**31 - 1)}
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """Their values, in the order of ``PARAMETERS``. ``None``: the server's own."""
+
+    speech: bool = True
+    language: AnswerLanguage = "auto"
+    persona: str = "assistant"
+    max_tokens: float | None = None
+    temperature: float | None = None
+    seed: float | None = None
+
+    def settings(self) -> Settings:
+        """Raises ``InputError`` (``setting-out-of-range``)."""
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise InputError("setting-out-of-range", setting=name, value=f"{value:g}", low=low, high=high)
+        return Settings(self.speech, _whole(self.max_tokens), self.temperature, _whole(self.seed))
+
+    def voice(self, prompt: str, page: Language) -> Voice:
+        """Who answers ``prompt``. ``page``: the language the page speaks. Raises ``InputError`` (``persona-unknown``)."""
+        if self.persona not in personas():
+            raise InputError("persona-unknown", persona=self.persona, known=", ".join(personas()))
+        return voice(self.persona, answer_language(self.language, prompt, page))
+
+
+PARAMETERS = tuple(Knobs.__dataclass_fields__)
+
+
+def build(t: Texts) -> list[Component]:
+    """The controls, in the order of ``PARAMETERS``."""
+    default = Knobs()
+    with gr.Row(elem_classes="omni-knobs"):
+        speech = gr.Checkbox(default.speech, label=t("ask.speech"), container=False, elem_classes="omni-chip", min_width=0, scale=0)
+        language = gr.Radio(
+            [(t(f"ask.{name}"), name) for name in ("auto", "zh", "en")],
+            value=default.language,
+            label=t("ask.language"),
+            elem_classes="omni-chips",
+            min_width=0,
+        )
+    persona = gr.Radio(
+        [(t(f"ask.{name}"), name) for name in personas()],
+        value=default.persona,
+        label=t("ask.persona"),
+        elem_classes="omni-chips",
+        min_width=0,
+    )
+    with gr.Accordion(t("ask.more"), open=False, elem_classes="omni-more"):
+        with gr.Row():
+            numbers = [
+                gr.Number(None, label=t(f"ask.{name}"), placeholder=t("ask.default"), step=step, min_width=80)
+                for name, step in (("max_tokens", 64), ("temperature", 0.1), ("seed", 1))
+            ]
+        gr.Markdown(t("ask.persona_note"), elem_classes="omni-small")
+    return [speech, language, persona, *numbers]
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)

@@ -1,0 +1,58 @@
+"""A video and a question about it, sent as frames with their sound or as the file it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.components import Component
+
+from launch.errors import InputError
+from ui.media import video
+from ui.samples import Sample
+from ui.tabs.slots import VideoSlot
+from ui.tabs.tab import Asked, Tab, ask_about
+from ui.turn.parts import Language
+
+# Frames and sound first: it is what the model was trained to watch (guide §7.8), and every server takes it.
+INTERLEAVED, ORIGINAL = "interleaved", "original"
+
+
+class VideoTab(Tab):
+    id = "video"
+    parameters = ("prompt", "video", "way")
+
+    def slots(self) -> list[Component]:
+        return [
+            VideoSlot(
+                sources=["upload", "webcam"],
+                include_audio=True,
+                label=self.t("video.slot"),
+                height=220,
+                buttons=[],
+                elem_classes="omni-slot",
+            )
+        ]
+
+    def options(self) -> list[Component]:
+        ways = [(self.t(f"video.{way}"), way) for way in (INTERLEAVED, ORIGINAL)]
+        way = gr.Radio(ways, value=INTERLEAVED, label=self.t("video.way"), elem_classes="omni-chips", min_width=0)
+        gr.Markdown(self.t("video.way_note"), elem_classes="omni-small")
+        return [way]
+
+    def fill(self, sample: Sample) -> list[Any]:
+        question = sample.questions[0]
+        return [question.prompt, str(question.files[0]), INTERLEAVED]
+
+    def blank(self) -> list[Any]:
+        return ["", None, INTERLEAVED]
+
+    async def gather(self, values: Sequence[Any], page: Language) -> Asked:
+        prompt, path, way = values
+        if path is None:
+            raise InputError("no-video")
+        prepare = video.original if way == ORIGINAL else video.interleaved
+        return ask_about(await asyncio.to_thread(prepare, Path(path)), (prompt or "").strip() or self.t("video.question", page))
