@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import ink
 from PIL import Image, ImageDraw
+
+from assets.samples.make import ink
 
 ITEMS = (("拿铁咖啡", 2, 22.00), ("黄油可颂", 1, 12.00), ("红豆派", 3, 6.50), ("矿泉水", 1, 3.00))
 DISCOUNT = 8.50
@@ -75,7 +76,7 @@ def visitors(folder: Path) -> None:
 
 
 def photographs(folder: Path) -> None:
-    """Three photographs in the public domain or under CC0, out of the installed scikit-image; ``rocket.jpg`` byte for byte."""
+    """Three photographs in the public domain or under CC0, from scikit-image; ``rocket.jpg`` byte for byte."""
     import skimage.data
 
     source = Path(skimage.data.__file__).parent
