@@ -1,7 +1,7 @@
 """The Chinese voice of the samples: Kokoro-82M, whose weights are Apache-2.0.
 
 The rehearsal engine's own Chinese voice is not used here: its training corpus is understood to be for
-non-commercial use, and these recordings are part of the product. How to get Kokoro's files stands in the README of the samples.
+non-commercial use, and these recordings are part of the product. The samples' README says how to get Kokoro's files.
 """
 
 from __future__ import annotations

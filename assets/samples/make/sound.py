@@ -38,7 +38,7 @@ def levelled(wave: np.ndarray) -> np.ndarray:
 
 
 def placed(length_s: float, *sounds: tuple[float, np.ndarray]) -> np.ndarray:
-    """A track of ``length_s`` s, each sound added from its second on. Raises ``ValueError`` when one runs over the end."""
+    """A track of ``length_s`` s, each sound added at its second. Raises ``ValueError`` when one is too long."""
     track = pause(length_s)
     for start, wave in sounds:
         first = round(start * RATE)
