@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from launch.rehearsal.brain.brain import Brain, Progress
 from launch.rehearsal.wire.chat import chat_router
 from launch.rehearsal.wire.engine import Engine
-from launch.rehearsal.wire.errors import WireError, invalid_request
+from launch.rehearsal.wire.errors import WireError, invalid_request, told
 from launch.rehearsal.wire.routes import health_router, model_router
 
 
@@ -65,8 +65,10 @@ def create_app(
     app = FastAPI(title="Omni Showcase rehearsal engine", docs_url=None, redoc_url=None, lifespan=lifespan)
 
     @app.exception_handler(WireError)
-    async def answer_error(request: Request, error: WireError) -> Response:
-        return Response(error.body.model_dump_json(), status_code=error.code, media_type="application/json")
+    @app.exception_handler(Exception)
+    async def answer_error(request: Request, error: Exception) -> Response:
+        told_error = told(error)
+        return Response(told_error.body.model_dump_json(), status_code=told_error.code, media_type="application/json")
 
     @app.exception_handler(RequestValidationError)
     async def answer_invalid(request: Request, error: RequestValidationError) -> Response:

@@ -132,7 +132,7 @@ class SilentSpeech(Fault):
 
 
 class ShortSpeech(Fault):
-    """only the first sound chunk is sent: far less than the text would take"""
+    """the sound ends, as if it were whole, with its first chunk: far less than the text would take"""
 
     spoken = False
 
@@ -140,7 +140,7 @@ class ShortSpeech(Fault):
         if isinstance(piece, Words):
             return (piece,)
         spoken, self.spoken = self.spoken, True
-        return () if spoken else (piece,)
+        return () if spoken else (replace(piece, last=True),)
 
 
 class Stall(Fault):

@@ -27,49 +27,49 @@ TOKENS_PER_SECOND = 10  # of sound: 50 encoder frames a second, pooled by 5
 FRAMES_PER_VIDEO = 64  # the server looks at no more
 
 
-def read_url(url: object) -> bytes:
+def take(kind: str, url: object, dialect: Dialect) -> tuple[bytes, int]:
+    """The file in ``url``, opened as ``kind`` ("image", "audio", "video"), and about how many prompt tokens it takes.
+
+    Reads whole pictures, and one frame of sound or film. Blocks: call it in a thread. Raises ``WireError``.
+    """
+    data = _read_url(url)
+    if kind == "image":
+        return data, _weigh_image(data)
+    if kind == "audio":
+        return data, _weigh_audio(data, dialect)
+    return data, _weigh_video(data)
+
+
+def _read_url(url: object) -> bytes:
     """The bytes inside a data URL. Raises ``WireError`` for anything else."""
-    if not isinstance(url, str):
-        raise WireError(400, "The URL must be either a HTTP, data or file URL.")
-    scheme = urlsplit(url[:2048]).scheme.lower()  # only the head: the rest of a data URL is megabytes of base64
+    scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
     if scheme == "file":
         raise WireError(400, "Cannot load local files without `--allowed-local-media-path`.")
-    if scheme in ("http", "https"):
-        parts = urlsplit(url[:2048])
-        port = parts.port or (443 if scheme == "https" else 80)
-        # What aiohttp says on a machine with no network; a lookup that fails is a server error (protocol §3).
-        raise WireError(
-            500,
-            f"Cannot connect to host {parts.hostname}:{port} ssl:default [Temporary failure in name resolution]",
-            type="Internal Server Error",
-        )
-    if scheme != "data":
+    if isinstance(url, str) and scheme in ("http", "https"):
+        raise _unreachable(url)
+    if not isinstance(url, str) or scheme != "data":
         raise WireError(400, "The URL must be either a HTTP, data or file URL.")
     head, comma, data = url[5:].partition(",")
     if not comma:
         raise WireError(400, f"Invalid data URL {url[:32]!r}: missing ',' separator.")
     if not head.endswith(";base64"):
         raise WireError(400, "Only base64 data URLs are supported for now.")
-    return decode_base64(data)
-
-
-def decode_base64(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise WireError(400, str(error)) from error
 
 
-def weigh(kind: str, data: bytes, dialect: Dialect) -> int:
-    """Open a file as ``kind`` ("image", "audio", "video") and tell about how many prompt tokens it takes.
-
-    Reads whole pictures, and one frame of sound or film. Blocks: call it in a thread. Raises ``WireError``.
-    """
-    if kind == "image":
-        return _weigh_image(data)
-    if kind == "audio":
-        return _weigh_audio(data, dialect)
-    return _weigh_video(data)
+def _unreachable(url: str) -> WireError:
+    """What aiohttp says on a machine with no network: a lookup that fails is a server error (protocol §3)."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return WireError(400, f"Failed to fetch media from URL: Invalid URL (parameter=image_url, value={url})")
+    place = f"{parts.hostname}:{port}"
+    message = f"Cannot connect to host {place} ssl:default [Temporary failure in name resolution]"
+    return WireError(500, message, type="Internal Server Error")
 
 
 def _weigh_image(data: bytes) -> int:

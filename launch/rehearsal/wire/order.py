@@ -103,11 +103,11 @@ async def _conversation(messages: list[ChatMessage], dialect: Dialect) -> tuple[
         parts = []
         for kind, source in raw_parts:
             if kind == "text":
-                data = source.encode()
+                data = source.encode(errors="replace")  # JSON may hold half a surrogate pair
                 tokens += _text_tokens(source)
             else:
-                data = media.read_url(source)
-                tokens += await asyncio.to_thread(media.weigh, kind, data, dialect)
+                data, weight = await asyncio.to_thread(media.take, kind, source, dialect)
+                tokens += weight
             parts.append(Part(kind, data))
         conversation.append(Said(ROLES.get(role, "user"), tuple(parts)))
     return tuple(conversation), tokens
@@ -153,7 +153,7 @@ async def _check_voice(request: ChatRequest, dialect: Dialect) -> None:
         return
     if not isinstance(voice, str):
         raise WireError(400, "MiniCPM-o 4.5 chat ref_audio must be a URI string")
-    await asyncio.to_thread(media.weigh, "audio", media.read_url(voice), dialect)
+    await asyncio.to_thread(media.take, "audio", voice, dialect)
 
 
 def _check_sampling(request: ChatRequest, prompt: int, dialect: Dialect) -> None:

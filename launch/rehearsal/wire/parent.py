@@ -7,6 +7,7 @@ looked at twice a second.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -29,22 +30,20 @@ def die_with(pid: int) -> None:
 
 
 def _watch(parent: psutil.Process) -> None:
-    if hasattr(os, "pidfd_open"):
-        _wait_for_pidfd(parent.pid)
+    try:
+        descriptor = os.pidfd_open(parent.pid)
+    except (AttributeError, OSError):  # not Linux; a kernel before 5.3, as on many NPU hosts; or it has just ended
+        wait_by_looking(parent)
     else:
-        while parent.is_running() and parent.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(POLL_S)
+        select.select([descriptor], [], [])
+        os.close(descriptor)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_S)
     os._exit(1)
 
 
-def _wait_for_pidfd(pid: int) -> None:
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:  # it ended between two lines
-        return
-    try:
-        select.select([descriptor], [], [])
-    finally:
-        os.close(descriptor)
+def wait_by_looking(parent: psutil.Process, poll_s: float = POLL_S) -> None:
+    """Return when ``parent`` has ended, whether or not somebody has collected it, and though its pid may be taken."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while parent.is_running() and parent.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(poll_s)

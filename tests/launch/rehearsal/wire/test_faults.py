@@ -110,7 +110,9 @@ async def test_stop_chunk_without_modality(engine: Engine) -> None:
 async def test_silent_and_short_speech(engine: Engine) -> None:
     silent = sounds(await _stream(engine, "silent-speech"))
     assert b"".join(pcm(file) for file in silent) == bytes(len(tone(0, 3)))
-    assert len(sounds(await _stream(engine, "short-speech"))) == 1
+    short = await _stream(engine, "short-speech")
+    assert len(sounds(short)) == 1
+    assert short[-1]["choices"][0]["finish_reason"] == "stop"
 
 
 async def test_stall_makes_a_hole_after_the_first_sound() -> None:

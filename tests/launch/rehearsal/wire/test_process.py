@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from launch.rehearsal.__main__ import main
+from launch.rehearsal.wire.parent import wait_by_looking
 from tests.launch.rehearsal.wire.probes import CHAT, ask
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -103,3 +105,10 @@ def test_its_first_line_comes_before_anything_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_watch_for_old_kernels_sees_an_end_that_nobody_collects() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        threading.Timer(0.1, process.kill).start()
+        wait_by_looking(psutil.Process(process.pid), poll_s=0.02)  # would hang if a zombie counted as alive
+        assert process.poll() is not None
