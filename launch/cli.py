@@ -52,10 +52,10 @@ def main(
     """
     words, extra = _split(argv)
     as_json, tongue, help_wanted, words, wrong = _shared(words, environ)
-    stream = stream or sys.stdout
-    errors = errors or sys.stderr
-    colour = stream.isatty() and not environ.get("NO_COLOR")
-    here = Here(Output(tongue, as_json, stream, errors, colour), environ, root, tuple(extra))
+    printed: TextIO = stream or sys.stdout
+    failures: TextIO = errors or sys.stderr
+    colour = printed.isatty() and not environ.get("NO_COLOR")
+    here = Here(Output(tongue, as_json, printed, failures, colour), environ, root, tuple(extra))
     name = next((word for word in words if not word.startswith("-")), None)
     try:
         if wrong is not None:

@@ -37,6 +37,7 @@ class Overlay:
     given.
     """
 
+    layout: str
     text: str
     base: Path
     changes: tuple[Change, ...]
@@ -44,7 +45,7 @@ class Overlay:
     @property
     def name(self) -> str:
         """A file name that tells two contents apart, so that a record of a run names exactly what ran."""
-        return f"{self.base.stem}-{hashlib.sha256(self.text.encode()).hexdigest()[:10]}.yaml"
+        return f"{Path(self.layout).stem}-{hashlib.sha256(self.text.encode()).hexdigest()[:10]}.yaml"
 
 
 def build(layout: str, here: Installed, settings: Sequence[Setting] = (), images: int | None = None) -> Overlay:
@@ -68,7 +69,7 @@ def build(layout: str, here: Installed, settings: Sequence[Setting] = (), images
         writer.apply(each)
     header = f"# Written by `python -m launch` for the layout {layout} on vLLM-Omni {here.version or here.line.name}.\n"
     body = yaml.safe_dump({"base_config": str(base.path), **writer.own}, sort_keys=False, allow_unicode=True, width=150)
-    return Overlay(header + body, base.path, tuple(writer.changes))
+    return Overlay(layout, header + body, base.path, tuple(writer.changes))
 
 
 def write(overlay: Overlay, folder: Path) -> Path:

@@ -20,9 +20,9 @@ BOOL, INT, NUMBER, TEXT, ANY = "true/false", "int", "number", "text", "any"
 @dataclass(frozen=True)
 class Knob:
     """``place``: "connector" (its ``extra``), "duplex" (``duplex_session``), "top", "stage", "sampling" (a stage's
-    ``default_sampling_params``) or "limit" (the thinker's ``limit_mm_per_prompt``). ``stage``: which one a bare name
-    means; None with a place of "stage" or "sampling" means that one must be named. ``least``: the smallest value that
-    works.
+    ``default_sampling_params``), "sessions" (all four places that must agree) or "limit" (the thinker's
+    ``limit_mm_per_prompt``). ``stage``: which one a bare name means; None with a place of "stage" or "sampling" means
+    that one must be named. ``least``: the smallest value that works.
     """
 
     name: str
@@ -34,6 +34,8 @@ class Knob:
     def where(self) -> str:
         """The place in the file, as one would write it."""
         stage = "N" if self.stage is None else self.stage
+        if self.place == "sessions":
+            return "duplex_session.max_sessions + stages[0-2].max_num_seqs"
         return {
             "connector": f"connectors.<name>.extra.{self.name}",
             "duplex": f"duplex_session.{self.name}",

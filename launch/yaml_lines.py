@@ -42,6 +42,11 @@ def read(path: Path) -> Document:
         raise InputError("file-not-found", file=path, reason=missing.strerror or type(missing).__name__) from missing
     except UnicodeDecodeError as wrong:
         raise InputError("config-not-yaml", file=path, problem=f"UTF-8: byte {wrong.start}") from wrong
+    return parse_document(text, path)
+
+
+def parse_document(text: str, path: Path) -> Document:
+    """A document from its text; ``path`` is only its name. Raises ``InputError`` ``config-not-yaml``."""
     loader = LOADER(text)
     try:
         node = loader.get_single_node()

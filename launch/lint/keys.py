@@ -83,13 +83,7 @@ class _Keys:
         """Where a key that stands wrong would be read; None for a key that nobody knows."""
         keys, knob = self.case.keys, KNOBS.get(key)
         if knob is not None and (knob.place != "connector" or key in self.case.line.extra):
-            return (
-                "duplex_session.max_sessions"
-                if key == "max_sessions"
-                else "stages[N].max_num_seqs"
-                if key == "max_num_seqs"
-                else knob.where()
-            )
+            return knob.where()
         if key in keys.duplex:
             return f"duplex_session.{key}"
         if key in keys.top:
