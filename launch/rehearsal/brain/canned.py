@@ -6,12 +6,12 @@ The tone changes its pitch every second (``tone_hz``), so whoever hears a piece 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 
 from launch.rehearsal.brain.brain import SAMPLE_RATE, Progress, Said, Sampling, Token
+from launch.rehearsal.brain.tokens import tokens
 
 PITCHES = 40  # seconds until the pitches start over: longer than any spoken answer of a test
 LOWEST_HZ, STEP_HZ = 200, 50  # whole numbers, so every second starts and ends on a crest and no step clicks
@@ -37,11 +37,6 @@ def tone(start: float, seconds: float) -> bytes:
 def counted(count: int) -> str:
     """A sentence of exactly ``count`` tokens: "1 2 3 … n"."""
     return " ".join(str(number) for number in range(1, count + 1))
-
-
-def tokens(text: str) -> list[str]:
-    """The text in pieces that join to it again: a word with the space before it, or one CJK character."""
-    return re.findall(r"\s*[\u3000-\u9fff\uff00-\uffef]|\s*[^\s\u3000-\u9fff\uff00-\uffef]+|\s+$", text)
 
 
 class CannedBrain:

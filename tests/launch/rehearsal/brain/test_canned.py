@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from launch.rehearsal.brain.brain import SAMPLE_RATE, Brain, Part, Said, Sampling
-from launch.rehearsal.brain.canned import CannedBrain, counted, tokens, tone, tone_hz
+from launch.rehearsal.brain.canned import CannedBrain, counted, tone, tone_hz
+from launch.rehearsal.brain.tokens import tokens
 
 ASKED = [Said("user", (Part("text", b"hello"),))]
 

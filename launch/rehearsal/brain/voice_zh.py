@@ -1,0 +1,77 @@
+"""The Chinese voice: text → pinyin with tones → symbols → FastSpeech2 → MB-MelGAN → a wave at 24 kHz."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter
+from pypinyin import Style, lazy_pinyin
+
+from launch.rehearsal.brain.zh_numbers import readable
+
+RATE = 24_000
+THREADS = 2  # the machine to serve has two cores
+SPEED = 1.0
+HAN = r"\u3400-\u9fff\u3007"
+# Syllables that pypinyin gives to a few interjections and that the voice was never taught: the nearest it knows.
+NEAREST = {"n": "en", "ng": "en", "m": "mu", "hm": "heng", "hng": "heng", "ê": "ei", "fiao": "fu"}
+BREAK = "#3"  # the corpus's mark of a pause between phrases
+JOIN = "#0"  # between two syllables of one phrase
+
+
+def syllables(text: str) -> list[str]:
+    """Pinyin with tone numbers (5: neutral) of the Chinese characters, tones as they are spoken one after another.
+
+    pypinyin changes 不, 一 and third tones within a word; here a third tone before a third tone of the next word changes too.
+    """
+    said = lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, tone_sandhi=True, errors="ignore")
+    return [
+        one[:-1] + "2" if one[-1] == "3" and after[-1] == "3" else one
+        for one, after in zip(said, [*said[1:], "-"], strict=True)
+    ]
+
+
+class ChineseVoice:
+    """Speaks one clause of Chinese characters, digits and punctuation; what it cannot read, it leaves out."""
+
+    def __init__(self, folder: Path) -> None:
+        table = json.loads((folder / "symbols.json").read_text(encoding="utf-8"))
+        self._ids: dict[str, int] = table["symbol_to_id"]
+        self._parts: dict[str, list[str]] = table["pinyin_dict"]
+        self._acoustic = Interpreter(str(folder / "fastspeech2.tflite"), num_threads=THREADS)
+        self._vocoder = Interpreter(str(folder / "mb_melgan.tflite"), num_threads=THREADS)
+
+    def symbols(self, text: str) -> list[str]:
+        """The voice's alphabet: "sil n i2 #0 h ao3 sil". Empty when nothing in the text can be read."""
+        phrases = [phrase for phrase in map(syllables, re.findall(f"[{HAN}]+", readable(text))) if phrase]
+        spoken = [f" {JOIN} ".join(filter(None, map(self._syllable, phrase))) for phrase in phrases]
+        return ["sil", *f" {BREAK} ".join(filter(None, spoken)).split(), "sil"] if any(spoken) else []
+
+    def _syllable(self, pinyin: str) -> str:
+        sound, tone = pinyin[:-1], pinyin[-1]
+        parts = self._parts.get(NEAREST.get(sound, sound))
+        return f"{parts[0]} {parts[1]}{tone}" if parts else ""
+
+    def __call__(self, text: str) -> np.ndarray:
+        """The clause as float32 at ``RATE``; empty when nothing in it can be read."""
+        symbols = self.symbols(text)
+        if not symbols:
+            return np.zeros(0, np.float32)
+        ids = np.array([[self._ids[symbol] for symbol in [*symbols, "eos"]]], np.int32)
+        one = np.array([SPEED], np.float32)
+        speaker = np.array([0], np.int32)  # the corpus has one
+        _, mel = _run(self._acoustic, [ids, speaker, one, one, one])[:2]  # before and after the post-net
+        return _run(self._vocoder, [mel])[0][0, :, 0]
+
+
+def _run(model: Interpreter, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    places = model.get_input_details()
+    model.resize_tensor_input(places[0]["index"], inputs[0].shape)
+    model.allocate_tensors()
+    for place, value in zip(places, inputs, strict=True):
+        model.set_tensor(place["index"], value)
+    model.invoke()
+    return [model.get_tensor(place["index"]) for place in model.get_output_details()]
