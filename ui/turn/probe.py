@@ -101,6 +101,7 @@ class Probe:
 
     def _see(self, response: httpx2.Response) -> None:
         if response.status_code == 200:
+            self._was_ready = True
             self._wire = "0.30" if response.content.strip() else "0.26"
 
     async def _get(self, path: str, patience_s: float, accept: tuple[int, ...] = ()) -> httpx2.Response:

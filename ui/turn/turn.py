@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -103,10 +103,10 @@ class Turn:
             await asyncio.wait([self._reading])
         self._settle()
 
-    async def look_after(self, client: ServerClient) -> None:
+    async def look_after(self, client: ServerClient, pauses_s: Sequence[float] = _CHECKS_AFTER_STOP_S) -> None:
         """After a stop: some versions die of an aborted request (vllm-omni#2848). A notice says so, or the next
         question would fail without a reason."""
-        for pause in _CHECKS_AFTER_STOP_S:
+        for pause in pauses_s:
             await asyncio.sleep(pause)
             state = await client.check()
             if state.state == "gone":
