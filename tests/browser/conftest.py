@@ -1,4 +1,5 @@
-"""A stub server, a page of stages and Chromium, each in a process of its own, so that no test thread slows the sound down."""
+"""A stub server, a page of stages and Chromium, each in a process of its own, so that no test thread slows the sound
+down."""
 
 from __future__ import annotations
 
@@ -60,10 +61,18 @@ async def browser() -> AsyncIterator[Browser]:
         await chromium.close()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def listener(browser: Browser, dev_page: str, stub: str) -> AsyncIterator[Listener]:
-    """A fresh visitor on the page of stages, whose worklet keeps what it plays. Any error of the page's scripts fails the test."""
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def visitor(browser: Browser, dev_page: str, stub: str) -> AsyncIterator[Listener]:
+    """Somebody on the page of stages, whose worklet keeps what it plays. Opening it takes seconds: once a module."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     async with Listener.on(await context.new_page(), dev_page, stub) as visitor:
         yield visitor
     await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def listener(visitor: Listener) -> AsyncIterator[Listener]:
+    """The visitor before empty stages, with nothing heard yet. Any error of the page's scripts fails the test."""
+    await visitor.afresh()
+    yield visitor
+    assert not visitor.wrong, visitor.wrong

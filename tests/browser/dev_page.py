@@ -13,10 +13,11 @@ from typing import Any
 import gradio as gr
 from fastapi import FastAPI
 
+from launch.errors import InputError
 from tests.browser.stub import serve
 from ui.guard import Guard, SessionCookies
 from ui.live.speech import router
-from ui.stage import BROWSER_PATH, EMPTY, HEAD, BrowserFiles, build_stage, stage_view
+from ui.stage import BROWSER_PATH, EMPTY, HEAD, BrowserFiles, build_stage, fault_view, stage_view
 from ui.texts import texts
 from ui.turn.client import ServerClient
 from ui.turn.parts import Message, Settings, Text
@@ -74,6 +75,9 @@ class Page:
         async def run(prompt: str, speech: bool, request: gr.Request) -> AsyncIterator[Any]:
             owner = self.guard.owner_of(request.cookies)
             assert owner is not None, "the page came without a session"
+            if not prompt:
+                yield fault_view(InputError("nothing-typed"), "en")
+                return
             asked = Request((Message("user", (Text(prompt),)),), Settings(speech=speech))
             turn = self.turns.start(asked, owner, id)
             while turn.running:

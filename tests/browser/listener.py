@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import wave
 from collections.abc import AsyncIterator
@@ -20,8 +21,8 @@ EDGE = 48  # frames of a fade, as in tape.js
 
 @dataclass(frozen=True)
 class Sounded:
-    """What the worklet put out, in order. ``runs``: the stretches between exact silence longer than a block, as (first context frame,
-    samples)."""
+    """What the worklet put out, in order. ``runs``: the stretches between exact silence longer than a block, as
+    (first context frame, samples)."""
 
     blocks: np.ndarray
     starts: np.ndarray
@@ -41,6 +42,8 @@ class Listener:
         self.page = page
         self.stub = stub
         self.wrong: list[str] = []
+        self.before = 0
+        self.skip = 0
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
 
@@ -52,20 +55,30 @@ class Listener:
         await page.wait_for_selector(f"#{id} .omni-caption")
         await page.wait_for_function("window.omni !== undefined")
         yield visitor
-        assert not visitor.wrong, visitor.wrong
+
+    async def afresh(self) -> None:
+        """Forget what was shown and heard."""
+        await self.page.evaluate("['one', 'two'].forEach((id) => omni.clear(id))")
+        await self.page.click("button[role=tab]:has-text('one')")
+        await self.page.fill("#one-prompt textarea", "")
+        self.wrong.clear()
+        self.skip = 0
+        self.skip = len((await self.heard()).blocks)
 
     async def ask(self, script: Script, id: str = "one", *, speech: bool = True) -> None:
         """Fills in the script and presses Run."""
         await self.page.fill(f"#{id}-prompt textarea", script.prompt())
         await self.page.set_checked(f"#{id}-speech input", speech)
+        self.before = await self.page.evaluate("omni.player.answer")
         await self.page.click(f"#{id}-run")
 
     async def state(self, state: str, id: str = "one", timeout: float = 20) -> None:
         await self.page.wait_for_selector(f'#{id} .omni-stage[data-state="{state}"]', timeout=timeout * 1000)
 
     async def played(self, state: str = "ended", timeout: float = 40) -> None:
-        """Until the tape is in ``state``."""
-        await self.page.wait_for_function(f"omni.player.last?.state === '{state}'", timeout=timeout * 1000)
+        """Until the tape is in ``state`` with an answer that came after the last question."""
+        done = f"omni.player.answer > {self.before} && omni.player.last?.state === '{state}'"
+        await self.page.wait_for_function(done, timeout=timeout * 1000)
 
     async def text(self, part: str, id: str = "one") -> str:
         return await self.page.inner_text(f"#{id} .omni-{part}")
@@ -76,15 +89,14 @@ class Listener:
     async def heard(self) -> Sounded:
         """What the worklet has put out so far."""
         taken = await self.page.evaluate(
-            "async () => { const {blocks, starts} = await omni.tap();"
+            "async () => { if (!omni.player.deck.deck) return ['', []]; const {blocks, starts} = await omni.tap();"
             "const all = new Float32Array(blocks.length * 128); blocks.forEach((b, i) => all.set(b, i * 128));"
             "const bytes = new Uint8Array(all.buffer); let text = '';"
-            "for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768));"
+            "for (let i = 0; i < bytes.length; i += 9999) text += String.fromCharCode(...bytes.subarray(i, i + 9999));"
             "return [btoa(text), starts]; }"
         )
-        import base64
-
-        return Sounded(np.frombuffer(base64.b64decode(taken[0]), "<f4").reshape(-1, 128), np.array(taken[1]))
+        blocks = np.frombuffer(base64.b64decode(taken[0]), "<f4").reshape(-1, 128)
+        return Sounded(blocks[self.skip :], np.array(taken[1], int)[self.skip :])
 
     async def fetch(self, path: str, id: str = "one") -> bytes:
         """Something of the turn shown, with the page's own cookie."""

@@ -1,7 +1,8 @@
 """A server that does what the prompt says, in a process of its own: `python -m tests.browser.stub` prints its address.
 
-The prompt is the JSON of a ``Script``; the answer goes over the 0.26 wire (protocol §2.5: the text in one delta, then a WAV file a
-chunk). ``GET /sent`` tells when the first byte of the last answer's sound left, as ``time.time()``, and how many requests came.
+The prompt is the JSON of a ``Script``; the answer goes over the 0.26 wire (protocol §2.5: the text in one delta, then
+a WAV file a chunk). ``GET /sent`` tells when the first byte of the last answer's sound left, as ``time.time()``, and
+how many requests came.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ MODEL = "stub"
 class Script:
     """How to answer. ``chunks``: for each packet its time in seconds after the request, and its seconds of sound.
 
-    ``words_s``: pause between the words of a text-only answer. ``break_after``: packets after which the server reports an error.
+    ``words_s``: pause between the words of a text-only answer. ``break_after``: packets after which the server
+    reports an error.
     """
 
     text: str = "Hello from the stub."
@@ -55,7 +57,8 @@ def steady(seconds: int, rtf: float, first: float = 0.2, late: list[float] | Non
 
 @cache
 def signal(seconds: float) -> bytes:
-    """A sound of which no two places are alike, loud from its first sample on: a rising tone in a hum; s16le mono at 24 kHz."""
+    """A sound of which no two places are alike, loud from its first sample on: a rising tone in a hum; s16le mono at
+    24 kHz."""
     at = np.arange(round(seconds * RATE)) / RATE
     voice = 0.35 * np.cos(2 * np.pi * (220 * at + 4.1 * at**2)) + 0.2 * np.cos(2 * np.pi * 97.3 * at + at)
     return (voice * 32_767).astype("<i2").tobytes()
@@ -113,7 +116,8 @@ class Stub:
         pcm, at = signal(script.seconds), 0
         for number, (when, seconds) in enumerate(script.chunks):
             if number == script.break_after:
-                yield f"data: {json.dumps({'error': {'message': 'engine died', 'type': 'server_error', 'code': 500}})}\n\n"
+                error = {"message": "engine died", "type": "server_error", "code": 500}
+                yield f"data: {json.dumps({'error': error})}\n\n"
                 return
             size = round(seconds * RATE) * 2
             last = number + 1 == len(script.chunks)

@@ -12,11 +12,12 @@ export class Details {
     this.texts = {};
     this.folds = Object.entries(KINDS).map(([name, path]) => {
       const title = make("summary");
-      const code = make("pre", "", [make("code")]);
-      code.tabIndex = 0;
+      const code = make("code");
+      const box = make("pre", "", [code]);
+      box.tabIndex = 0; // scrolls by the keyboard, too
       const copy = make("button", "omni-copy");
       copy.type = "button";
-      const fold = make("details", "omni-fold", [title, make("div", "omni-code", [copy, code])]);
+      const fold = make("details", "omni-fold", [title, make("div", "omni-code", [copy, box])]);
       fold.dataset.kind = name;
       fold.addEventListener("toggle", () => fold.open && this.#load(path, code));
       copy.addEventListener("click", () => this.#copy(copy, code));

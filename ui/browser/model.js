@@ -14,6 +14,9 @@ export const EMPTY = {
   turn: null, state: "empty", speech: false, text: "", figures: {}, fault: null, notices: [], rehearsal: false, waiting_for: null,
 };
 
+/** From the press until the page says more. @type {StageView} */
+export const WAITING = { ...EMPTY, state: "waiting", waiting_for: "answer" };
+
 /** @param {StageView} view */
 export const live = ({ state }) => state === "waiting" || state === "streaming";
 

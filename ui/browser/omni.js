@@ -15,7 +15,7 @@
  */
 import { Player } from "./player.js";
 import { Stage, tellServer } from "./stage.js";
-import { live } from "./model.js";
+import { WAITING, live } from "./model.js";
 
 const DOUBLE_MS = 400; // the usual double-click time of a desktop is 500 ms; nobody asks twice on purpose so fast
 const PRESS_MS = 1_000; // a press older than this is not the one that began a turn: it was begun by a script
@@ -25,6 +25,9 @@ const tapped = new URLSearchParams(location.search).has("tap") || Boolean(/** @t
 const player = new Player({ tap: tapped });
 /** @type {Map<string, Stage>} */
 const stages = new Map();
+/** The components' own properties, by stage. @type {Map<string, {value: any}>} */
+const values = new Map();
+let begun = 0;
 let pressed = -Infinity;
 let asked = -Infinity;
 
@@ -42,6 +45,10 @@ const omni = {
     player.unlock();
     player.stop();
     stages.get(id)?.begin(now - pressed < PRESS_MS ? pressed : now);
+    // Gradio passes on only what differs from the value before: without this, the same refusal twice would leave the second press waiting.
+    const props = values.get(id);
+    begun += 1;
+    if (props) props.value = { ...WAITING, begun };
   },
   /** @param {string} id */
   stop(id) {
@@ -67,6 +74,7 @@ const omni = {
     const root = /** @type {HTMLElement} */ (element.querySelector(".omni-stage"));
     const stage = new Stage(root, props.texts, player);
     stages.set(id, stage);
+    values.set(id, props);
     stage.value(props.value);
     watch("value", () => stage.value(props.value));
     watch("texts", () => stage.speak(props.texts));

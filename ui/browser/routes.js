@@ -8,6 +8,7 @@
  */
 
 const OPEN_MS = 3_000; // a gateway that swallows the upgrade answers never; a tunnel answers in well under a second
+const QUIET_MS = 15_000; // three signs of life that did not come (speech.py sends one every 5 s): the link is dead without a word
 const POLL_MS = 700; // between looks whether the WAV is finished; the page's own figures move no faster there
 const SESSION = 4403;
 const GONE = 4404;
@@ -32,18 +33,24 @@ export function bySocket(job, take) {
     url.protocol = url.protocol.replace("http", "ws");
     const socket = new WebSocket(url);
     socket.binaryType = "arraybuffer";
-    const timer = setTimeout(() => socket.close(), OPEN_MS);
+    let timer = setTimeout(() => socket.close(), OPEN_MS);
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => socket.close(), QUIET_MS);
+    };
     job.abort.signal.addEventListener("abort", () => socket.close(1000));
     let ended = false;
     socket.onopen = () => {
-      clearTimeout(timer);
+      alive();
       job.send = (text) => socket.readyState === WebSocket.OPEN && socket.send(text);
     };
     socket.onmessage = ({ data }) => {
+      alive();
       if (typeof data !== "string") take(new Uint8Array(data));
       else if (JSON.parse(data).type === "end") {
         // The socket stays open for what was heard; the server closes it when it has waited long enough.
         ended = true;
+        clearTimeout(timer);
         resolve();
       }
     };

@@ -2,7 +2,7 @@
 /** One tab's answer: takes the values the page sends for it, the player's news and the user's presses, and draws what is true now. */
 import { Gate } from "./gate.js";
 import { Hearing } from "./hearing.js";
-import { EMPTY, live, modelOf } from "./model.js";
+import { EMPTY, WAITING, live, modelOf } from "./model.js";
 import { Scene } from "./scene.js";
 import { RATE } from "./tape.js";
 
@@ -61,7 +61,7 @@ export class Stage {
   begin(pressed) {
     this.#leave();
     this.gate.open();
-    this.#reset({ ...EMPTY, state: "waiting", waiting_for: "answer" }, pressed);
+    this.#reset(WAITING, pressed);
     this.draw();
   }
 
@@ -99,7 +99,10 @@ export class Stage {
     if (verdict === "orphan") tellServer(/** @type {string} */ (view.turn), "stop");
     if (verdict === "drop" || verdict === "orphan") return;
     if (verdict === "page") {
-      if (view.state === "empty" && live(this.view)) return; // from before the press
+      if (live(this.view)) {
+        if (view.state === "empty") return; // from before the press
+        if (live(view) && !this.view.turn) return this.#wait(view);
+      }
       this.#leave();
       this.gate.open();
       this.#reset(view);
@@ -114,6 +117,12 @@ export class Stage {
     this.view = view;
     this.hearing?.text(view.text);
     if (view.turn && view.speech && !this.hearing?.opened && view.state !== "failed" && !this.stopped) this.#play(true);
+    this.draw();
+  }
+
+  /** Still nothing but waiting, perhaps for something else. @param {StageView} view */
+  #wait(view) {
+    this.view = view;
     this.draw();
   }
 

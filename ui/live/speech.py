@@ -1,11 +1,12 @@
-"""The player channel: one turn's sound to the browser, what was heard back, and everything else of a turn that is fetched by URL.
+"""The player channel: a turn's sound to the browser, what was heard back, and whatever else of a turn has an address.
 
-All under ``/turns/{id}``, for the owner of the turn only (``ui/guard.py``); whoever else asks gets 403 without a session and 404 for a
-turn that is not theirs, as for one that does not exist.
+All under ``/turns/{id}``, for the owner of the turn only (``ui/guard.py``); whoever else asks gets 403 without a
+session, and 404 for a turn that is not theirs, as for one that does not exist.
 
-Socket ``/speech?start=<frame>``: binary frames hold s16le mono PCM at 24 kHz, at most ``_PIECE`` bytes each, always whole frames. Text
-frames are JSON: from us ``{"type": "end", "state", "frames"}`` once everything is sent and ``{"type": "alive"}`` while nothing comes;
-from the page ``Heard``. Closed with 4403 (no session), 4404 (no such turn), 4408 (the page stopped reading), 1009 (a message too long).
+Socket ``/speech?start=<frame>``: binary frames hold s16le mono PCM at 24 kHz, at most ``_PIECE`` bytes each, always
+whole frames. Text frames are JSON: from us ``{"type": "end", "state", "frames"}`` once everything is sent, ``{"type":
+"alive"}`` while nothing comes; from the page ``Heard``. Closed with 4403 (no session), 4404 (no such turn), 4408 (the
+page stopped reading), 1009 (a message too long).
 """
 
 import asyncio
@@ -19,7 +20,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from ui.guard import Guard
-from ui.turn.events import SAMPLE_RATE
 from ui.turn.recipes import as_curl, as_powershell, as_python
 from ui.turn.record import TurnRecord, zip_of
 from ui.turn.turn import Turn
@@ -29,9 +29,10 @@ _FRAME = 2  # bytes: s16le, mono
 _PIECE = 9_600  # bytes, 200 ms: on a slow tunnel the first sound does not wait for the last byte of a 1 s packet
 _ALIVE_S = 5.0  # the page takes another route after three of these without a sign
 _SEND_S = 30.0  # a page that reads nothing for so long is gone or asleep; it can come back and ask for the rest
-_LISTEN_S = 600.0  # after the end we wait for what was heard: longer than any answer plays (a talker's context is 2.5 min)
+_LISTEN_S = 600.0  # after the end we wait for what was heard; the longest answer (a talker's context) plays 2.5 minutes
 _MESSAGE_MOST = 1_024  # bytes; a report is about 100
 
+_Start = Annotated[int, Query(ge=0)]
 _Milliseconds = Annotated[float, Field(ge=0, le=3_600_000, allow_inf_nan=False)]
 
 
@@ -59,12 +60,11 @@ def router(turns: Turns, guard: Guard, server: str) -> APIRouter:
             raise HTTPException(404, "no such turn")
         return turn
 
-    Mine = Annotated[Turn, Depends(mine)]
-    Start = Annotated[int, Query(ge=0)]
+    the_turn = Depends(mine)
     routes = APIRouter(prefix="/turns/{id}")
 
     @routes.websocket("/speech")
-    async def speech(socket: WebSocket, id: str, start: Start = 0) -> None:
+    async def speech(socket: WebSocket, id: str, start: _Start = 0) -> None:
         await socket.accept()
         try:
             turn = mine(id, socket)
@@ -75,37 +75,38 @@ def router(turns: Turns, guard: Guard, server: str) -> APIRouter:
         await _converse(socket, turn, start * _FRAME)
 
     @routes.get("/speech.pcm")
-    async def stream(turn: Mine, start: Start = 0) -> StreamingResponse:
+    async def stream(turn: Turn = the_turn, start: _Start = 0) -> StreamingResponse:
+        # Octets, because audio/L16 is big-endian by its RFC. The second header keeps an nginx from collecting them.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(_pieces(turn, start * _FRAME), media_type=f"audio/L16;rate={SAMPLE_RATE}", headers=headers)
+        return StreamingResponse(_pieces(turn, start * _FRAME), media_type="application/octet-stream", headers=headers)
 
     @routes.get("/answer.wav")
-    async def wav(turn: Mine) -> Response:
+    async def wav(turn: Turn = the_turn) -> Response:
         return _file(await asyncio.to_thread(turn.wav), "audio/wav", f"{_name(turn)}.wav")
 
     @routes.get("/snapshot")
-    async def snapshot(turn: Mine) -> dict[str, object]:
+    async def snapshot(turn: Turn = the_turn) -> dict[str, object]:
         return turn.snapshot()
 
     @routes.get("/turn.zip")
-    async def saved(turn: Mine) -> Response:
+    async def saved(turn: Turn = the_turn) -> Response:
         return _file(await asyncio.to_thread(zip_of, turn, server), "application/zip", f"{_name(turn)}.zip")
 
     @routes.get("/request.{kind}")
-    async def request(turn: Mine, kind: Literal["sh", "ps1", "py"]) -> Response:
+    async def request(kind: Literal["sh", "ps1", "py"], turn: Turn = the_turn) -> Response:
         write = {"sh": as_curl, "ps1": as_powershell, "py": as_python}[kind]
-        return _text(await asyncio.to_thread(write, turn.body(), server))
+        return _text(await asyncio.to_thread(lambda: write(turn.body(), server)))
 
     @routes.get("/events")
-    async def events(turn: Mine) -> Response:
+    async def events(turn: Turn = the_turn) -> Response:
         return _text(await asyncio.to_thread(lambda: TurnRecord.of(turn).files()["events.jsonl"]))
 
     @routes.post("/stop", status_code=204)
-    async def stop(turn: Mine) -> None:
+    async def stop(turn: Turn = the_turn) -> None:
         await turns.stop(turn.id, turn.owner)
 
     @routes.post("/heard", status_code=204)
-    async def heard(turn: Mine, report: Heard) -> None:
+    async def heard(report: Heard, turn: Turn = the_turn) -> None:
         report.tell(turn)
 
     return routes
@@ -122,21 +123,18 @@ async def _converse(socket: WebSocket, turn: Turn, start: int) -> None:
 
 
 async def _listen(socket: WebSocket, turn: Turn, sending: asyncio.Task[None]) -> None:
-    """Takes the page's reports; returns when the page has gone, was closed by the sender, or has said nothing long after the end."""
+    """Takes the page's reports; returns when the page has gone or the sender closed, or long after the end."""
     while True:
-        receiving = asyncio.ensure_future(socket.receive_text())
         try:
-            await asyncio.wait([receiving], timeout=_LISTEN_S)
-            if not receiving.done():
-                if sending.done():
-                    await socket.close(1000)
-                    return
-                continue
-            message = receiving.result()
-        except (WebSocketDisconnect, KeyError):  # KeyError: a binary frame, which no page of ours sends
-            return
-        finally:
-            receiving.cancel()
+            async with asyncio.timeout(_LISTEN_S):
+                message = await socket.receive_text()
+        except TimeoutError:
+            if sending.done():
+                await socket.close()
+                return
+            continue
+        except (WebSocketDisconnect, RuntimeError, KeyError):
+            return  # gone; closed by the sender (RuntimeError); a binary frame, which no page of ours sends (KeyError)
         if len(message) > _MESSAGE_MOST:
             await socket.close(1009)
             return
@@ -162,7 +160,8 @@ async def _send(socket: WebSocket, turn: Turn, start: int) -> None:
 
 
 async def _pieces(turn: Turn, at: int, *, alive: bool = False) -> AsyncIterator[bytes]:
-    """The turn's PCM from byte ``at`` on, until the turn ends. ``alive``: an empty piece after each ``_ALIVE_S`` without sound."""
+    """The turn's PCM from byte ``at`` on, until it ends. ``alive``: an empty piece after each ``_ALIVE_S`` without
+    sound."""
     clock = asyncio.get_running_loop().time
     since = clock()
     while True:
