@@ -39,7 +39,7 @@ async def answered(browser: Browser, url: str, look: Look) -> tuple[Pictures, Pi
         states.append(("empty", await visitor.shot("empty")))
         for tab in TABS:
             await visitor.open(tab)
-            await visitor.press(tab)
+            await visitor.press()
             if tab == "text_speech":
                 await visitor.until(tab, "waiting", "streaming", "done")
                 states.append(("running", await visitor.shot("running")))
@@ -47,14 +47,14 @@ async def answered(browser: Browser, url: str, look: Look) -> tuple[Pictures, Pi
                 states.append(("speaking", await visitor.shot("speaking")))
             await visitor.until(tab, "done")
             await visitor.until_spoken("ended")
-            tabs.append((tab, await visitor.shot(tab)))
+            tabs.append((tab, await visitor.whole(tab)))
     return tabs, states
 
 
 async def broken(browser: Browser, url: str, look: Look, state: str) -> tuple[str, Path]:
     """The text tab over a server with a fault."""
     async with Visitor.on(browser, url, look, OUT / "pages") as visitor:
-        await visitor.press("text_speech")
+        await visitor.press()
         await visitor.until("text_speech", state)
         return state, await visitor.shot(state)
 

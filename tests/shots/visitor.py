@@ -24,6 +24,9 @@ class Look:
         return f"{self.language}-{self.theme}-{self.width}"
 
 
+HEIGHTS = {1440: 900, 390: 844}  # a laptop's window, a phone's
+
+
 class Visitor:
     """On an open page. ``folder``: where its pictures go."""
 
@@ -37,10 +40,11 @@ class Visitor:
     async def on(cls, browser: Browser, url: str, look: Look, folder: Path) -> AsyncIterator[Visitor]:
         """A fresh visitor, whose browser has the look's locale and colours, on a page whose server is ready."""
         context = await browser.new_context(
-            viewport={"width": look.width, "height": 900 if look.width == 1440 else 844},
+            viewport={"width": look.width, "height": HEIGHTS[look.width]},
             locale={"zh": "zh-CN", "en": "en-US"}[look.language],
             color_scheme=look.theme,
             has_touch=look.width == 390,
+            is_mobile=look.width == 390,
         )
         try:
             page = await context.new_page()
@@ -54,12 +58,12 @@ class Visitor:
     async def open(self, tab: str) -> None:
         """Bring a tab to the front; on a narrow page it may stand in Gradio's overflow menu."""
         names = {"text_speech": 0, "image": 1, "audio": 2, "video": 3, "multi_turn": 4}
-        await self.page.locator("#omni-tabs [role=tab]").nth(names[tab]).click()
+        await self._press(self.page.locator("#omni-tabs [role=tab]").nth(names[tab]))
         await self._stage(tab).wait_for(state="visible", timeout=PATIENCE_MS)
 
-    async def press(self, tab: str) -> None:
+    async def press(self) -> None:
         """The first sample card of the tab."""
-        await self.page.locator(".omni-sample:visible").first.click()
+        await self._press(self.page.locator(".omni-sample:visible").first)
 
     async def until(self, tab: str, *states: str) -> None:
         """The turn of the tab is in one of the stage's states."""
@@ -73,11 +77,27 @@ class Visitor:
         )
 
     async def shot(self, name: str) -> Path:
-        """The whole page as a PNG."""
+        """What the window shows, as a PNG."""
         await self.page.wait_for_timeout(SETTLE_MS)
         path = self._folder / f"{self.look}-{name}.png"
-        await self.page.screenshot(path=path, full_page=True)
+        await self.page.screenshot(path=path)
         return path
+
+    async def whole(self, name: str) -> Path:
+        """The whole page, in a window as tall as it is: what sticks to the window's edge stands where it belongs."""
+        height = await self.page.evaluate("document.documentElement.scrollHeight")
+        await self.page.set_viewport_size({"width": self.look.width, "height": max(height, HEIGHTS[self.look.width])})
+        path = await self.shot(name)
+        await self.page.set_viewport_size({"width": self.look.width, "height": HEIGHTS[self.look.width]})
+        return path
+
+    async def _press(self, target: Locator) -> None:
+        """By a finger on a phone; by a mouse that then leaves, so that nothing stays hovered."""
+        if self.look.width == 390:
+            await target.tap()
+        else:
+            await target.click()
+            await self.page.mouse.move(0, 0)
 
     def _stage(self, tab: str, *states: str) -> Locator:
         root = f"#stage-{tab.replace('_', '-')} .omni-stage"
