@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from playwright.async_api import Browser, Locator, Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 PATIENCE_MS = 90_000  # an answer of the rehearsal engine about a clip, on a busy machine
 SETTLE_MS = 400  # transitions end and thumbnails arrive
@@ -51,7 +52,12 @@ class Visitor:
             await page.goto(url)
             await page.wait_for_selector("#stage-text-speech .omni-stage .omni-caption", timeout=PATIENCE_MS)
             await page.wait_for_selector('#omni-pill[data-state="ready"]', timeout=PATIENCE_MS)
-            yield cls(page, look, folder)
+            visitor = cls(page, look, folder)
+            try:
+                yield visitor
+            except PlaywrightTimeout:
+                print(f"{look}: stuck, see {await visitor.whole('stuck')}", flush=True)
+                raise
         finally:
             await context.close()
 
