@@ -50,7 +50,7 @@ class Endpoints:
             count = len(asked) + len(memory)
             values = tab.from_endpoint(given[:count])
             turn = await self._whole(actions, self._reader_of(request), values, Knobs(*given[count:]))
-            kept = tab.after(turn, values)[1 : 1 + len(memory)]
+            kept = tab.after(turn, given[len(asked) : count])[1 : 1 + len(memory)] or [gr.skip()] * len(memory)
             return [turn.text, turn.wav() if turn.pcm else None, turn.figures.as_dict(), *kept]
 
         _name(call, tab.id, ("request", *tab.parameters, *("memory",) * len(memory), *knobs.PARAMETERS))

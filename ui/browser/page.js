@@ -72,25 +72,36 @@ async function poll() {
 addEventListener("omni:action", (event) => {
   event.target.closest(".omni-main")?.querySelector(".omni-drop")?.click();
 });
-addEventListener("omni:language", () => {
-  omni.speak(texts("stage"));
-  document.querySelectorAll(".omni-again").forEach((button) => button.click());
-  draw();
+addEventListener("omni:language", draw);
+
+// In one column the answer is below the fold: whoever asks is taken to it.
+addEventListener("click", ({ target }) => {
+  if (!target.closest?.(".omni-run, .omni-sample") || innerWidth > 720) return;
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  target.closest(".omni-main").querySelector(".omni-stage-box").scrollIntoView({ behavior });
 });
 
-// Stages come with English, and late: a tab is drawn when it is first opened.
+// A stage is mounted with what it shows in the page's language: its own texts, and of each value (ui/tabs/actions.py) the sentences in it.
 const { mount } = omni;
-omni.mount = (...stage) => {
-  mount(...stage);
-  omni.speak(texts("stage"));
+omni.mount = (element, id, props, watch) => {
+  const inLanguage = {
+    get value() {
+      return { ...props.value, ...props.value?.told?.[language()] };
+    },
+    set value(view) {
+      props.value = view;
+    },
+    get texts() {
+      return texts("stage");
+    },
+  };
+  mount(element, id, inLanguage, (name, then) => {
+    watch(name, then);
+    addEventListener("omni:language", () => {
+      const silent = name === "value" && !props.value?.fault && !props.value?.notices?.length;
+      if (!silent) then();
+    });
+  });
 };
-
-// A stage's value (ui/tabs/actions.py) with its sentences in the page's language.
-window.omniPage = { told: (view) => ({ ...view, ...view?.told?.[language()] }) };
-document.addEventListener("visibilitychange", async () => {
-  if (document.hidden) return;
-  shown = await ask();
-  draw();
-});
 
 poll();

@@ -20,6 +20,7 @@ from ui.turn.parts import Language
 class AudioTab(Tab):
     id = "audio"
     parameters = ("prompt", "audio")
+    slots_above = True
 
     def slots(self) -> list[Component]:
         return [

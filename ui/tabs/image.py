@@ -12,7 +12,7 @@ from gradio.components import Component
 from launch.errors import InputError
 from ui.media import image
 from ui.samples import Sample
-from ui.tabs.slots import PictureSlot
+from ui.tabs.slots import SLOT_PX, PictureSlot
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -20,6 +20,7 @@ from ui.turn.parts import Language
 class ImageTab(Tab):
     id = "image"
     parameters = ("prompt", "image")
+    slots_above = True
 
     def slots(self) -> list[Component]:
         return [
@@ -27,7 +28,7 @@ class ImageTab(Tab):
                 type="filepath",
                 sources=["upload", "clipboard", "webcam"],
                 label=self.t("image.slot"),
-                height=220,
+                height=SLOT_PX,
                 buttons=[],
                 elem_classes="omni-slot",
             )

@@ -85,11 +85,11 @@ class MultiTurn(Tab):
         question = Message("user", tuple(parts))
         return Asked((*talk.history.messages(), question), words or _last_words(talk.history), told(media))
 
-    def after(self, turn: Turn, values: Sequence[Any]) -> list[Any]:
+    def after(self, turn: Turn, memory: Sequence[Any]) -> list[Any]:
         """An answer, even half of one, makes the question part of the conversation; without one everything stays for another try."""
-        talk: Talk = values[1]
+        talk: Talk = memory[0]
         if not turn.text:
-            return super().after(turn, values)
+            return []
         history = talk.history.then(turn.request.messages[-1], turn.text)
         following = _message(talk.script[0]) if talk.script else _NOTHING
         return [following, *self._kept(Talk(history, talk.script[1:]))]

@@ -49,9 +49,8 @@ class Shape:
                     self.stop = gr.Button(t("ask.stop"), elem_classes="omni-stop", min_width=0)
                     self.clear = gr.Button(t("ask.clear"), elem_classes="omni-clear", min_width=0)
                 self.memory = tab.memory()
-                # Pressed by page.js: for a fault's own button, and after the language was switched.
+                # Pressed by page.js, for the button of a fault that less media cure.
                 self.drop = gr.Button("", visible="hidden", elem_classes="omni-drop")
-                self.again = gr.Button("", visible="hidden", elem_classes="omni-again")
             with gr.Column(elem_classes="omni-answer", scale=8, min_width=0):
                 self.stage = build_stage(t.table("en"), self.stage_id)
         self._wire()
@@ -68,9 +67,10 @@ class Shape:
         run = self.run.click(self._run, inputs, self.stage, js=begin, **_PLAIN)
         press = self.cards.click(self._press, self.knobs, everything, **_PLAIN)
         drop = self.drop.click(self._drop, inputs, everything, js=begin, **_PLAIN)
+        # Only a tab with a memory gives back more than its stage: what is no output is not touched, and costs nothing.
+        remembering = [self.asked[0], *self.memory] if self.memory else []
         for begun in (run, press, drop):
-            begun.then(self._follow, self.values, everything, **_FOLLOW)
-        self.again.click(None, self.stage, self.stage, js="(view) => window.omniPage.told(view)", api_visibility="private")
+            begun.then(self._follow, self.memory, [self.stage, *remembering], **_FOLLOW)
         self.stop.click(self._stop, None, None, js=f"() => {{ window.omni.stop({self.stage_id!r}); return []; }}", **_PLAIN)
         self.clear.click(self._clear, None, self.values, js=f"() => {{ window.omni.clear({self.stage_id!r}); return []; }}", **_PLAIN)
 
@@ -100,13 +100,21 @@ class Shape:
             return [gr.skip()] * (1 + len(self.values))
         return [view, *values]
 
-    async def _follow(self, request: gr.Request, *values: Any) -> AsyncIterator[Any]:
+    async def _follow(self, request: gr.Request, *memory: Any) -> AsyncIterator[Any]:
+        unchanged = [gr.skip()] * (1 + len(memory)) if memory else []
+        # Gradio empties the outputs of a generator that yields nothing, as after a question that was refused before it was sent.
+        yield _given(gr.skip(), unchanged)
         async for view, ended in self._actions.follow(self._reader_of(request)):
-            yield [view, *(self._actions.tab.after(ended, values) if ended else [gr.skip()] * len(values))]
+            yield _given(view, self._actions.tab.after(ended, memory) or unchanged if ended else unchanged)
 
     async def _stop(self, request: gr.Request) -> None:
         await self._actions.stop(self._reader_of(request))
 
     async def _clear(self, request: gr.Request) -> Any:
-        blank = await self._actions.clear(self._reader_of(request))
-        return blank if len(blank) > 1 else blank[0]
+        first, *rest = await self._actions.clear(self._reader_of(request))
+        return _given(first, rest)
+
+
+def _given(first: Any, rest: list[Any]) -> Any:
+    """As Gradio wants what it is given: a list for several outputs, the value itself for one."""
+    return [first, *rest] if rest else first

@@ -8,6 +8,8 @@ import gradio as gr
 from gradio import processing_utils
 from gradio.data_classes import FileData
 
+SLOT_PX = 190  # as low as a picture can still be told by: Run stays on a laptop's screen
+
 
 class PictureSlot(gr.Image):
     """A picture by upload, paste or camera, handed on as the path of the untouched file. Gradio's own decodes it on the event's way in."""

@@ -34,6 +34,8 @@ class Tab(ABC):
     """Names its texts, its samples, its API endpoint and its records."""
     parameters: ClassVar[tuple[str, ...]]
     """What the endpoint calls the values of question, slots and options."""
+    slots_above: ClassVar[bool] = False
+    """Whether something is seen or heard above the question, which is then short."""
     drops_media: ClassVar[bool] = False
     """Whether ``lighter`` can make a refused question smaller."""
 
@@ -46,7 +48,7 @@ class Tab(ABC):
             label=self.t("ask.prompt"),
             show_label=False,
             placeholder=self.t(f"{self.id}.prompt_placeholder"),
-            lines=3,
+            lines=2 if self.slots_above else 3,
             max_lines=8,
             elem_classes="omni-question",
         )
@@ -83,9 +85,9 @@ class Tab(ABC):
         """The tab's values from those of ``endpoint``."""
         return list(given)
 
-    def after(self, turn: Turn, values: Sequence[Any]) -> list[Any]:
-        """Values once ``turn`` has ended."""
-        return [gr.skip()] * len(values)
+    def after(self, turn: Turn, memory: Sequence[Any]) -> list[Any]:
+        """Values of the question and of the memory once ``turn`` has ended; empty: all stays as it is."""
+        return []
 
     def lighter(self, turn: Turn, values: Sequence[Any]) -> list[Any] | None:
         """Values that ask the same of less media, after the server named a limit; ``None`` when nothing can go."""

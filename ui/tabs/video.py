@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from gradio.components import Component
 from launch.errors import InputError
 from ui.media import video
 from ui.samples import Sample
-from ui.tabs.slots import VideoSlot
+from ui.tabs.slots import SLOT_PX, VideoSlot
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -24,6 +25,7 @@ INTERLEAVED, ORIGINAL = "interleaved", "original"
 class VideoTab(Tab):
     id = "video"
     parameters = ("prompt", "video", "way")
+    slots_above = True
 
     def slots(self) -> list[Component]:
         return [
@@ -31,7 +33,7 @@ class VideoTab(Tab):
                 sources=["upload", "webcam"],
                 include_audio=True,
                 label=self.t("video.slot"),
-                height=220,
+                height=SLOT_PX,
                 buttons=[],
                 elem_classes="omni-slot",
             )
@@ -40,7 +42,8 @@ class VideoTab(Tab):
     def options(self) -> list[Component]:
         ways = [(self.t(f"video.{way}"), way) for way in (INTERLEAVED, ORIGINAL)]
         way = gr.Radio(ways, value=INTERLEAVED, label=self.t("video.way"), elem_classes="omni-chips", min_width=0)
-        gr.Markdown(self.t("video.way_note"), elem_classes="omni-small")
+        notes = "".join(f'<p data-way="{name}">{html.escape(self.t(f"video.{name}_note"))}</p>' for name in (INTERLEAVED, ORIGINAL))
+        gr.HTML(notes, elem_classes="omni-small", apply_default_css=False)  # page.css shows the one of the chosen way
         return [way]
 
     def fill(self, sample: Sample) -> list[Any]:
