@@ -211,7 +211,7 @@ def _address(typed: str) -> str:
         url = httpx2.URL(typed if "://" in typed else f"http://{typed}")
     except httpx2.InvalidURL as error:
         raise InputError("server-address", detail=str(error), address=typed) from error
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo:  # a password would end up in records
         raise InputError("server-address", address=typed)
     return str(url).rstrip("/").removesuffix("/v1")
 

@@ -74,3 +74,8 @@ class Settings:
     max_tokens: int | None = None
     temperature: float | None = None
     seed: int | None = None
+
+
+def writable(text: str) -> str:
+    """``text`` with half surrogate pairs replaced: JSON can carry one in, UTF-8 has no way to write it out."""
+    return text.encode("utf-8", "replace").decode("utf-8")

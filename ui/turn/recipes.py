@@ -30,27 +30,42 @@ class MediaFile(str):
         return f"data_url({self.mime!r}, {self.name!r})"
 
 
-def put_media_aside(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """``body`` with each medium replaced by a ``MediaFile``, and the bytes by file name (image1.jpg, audio1.wav)."""
-    files: dict[str, bytes] = {}
-    counts: dict[str, int] = {}
+class Shelf:
+    """Media put aside, by file name: image1.jpg, image2.png, audio1.wav. The same bytes stand there once."""
 
-    def aside(url: str, stem: str) -> MediaFile:
-        mime, _, data = url.removeprefix("data:").partition(";base64,")
-        raw = base64.b64decode(data)
-        for name, known in files.items():  # the voice's reference stands twice in a body; one file is enough
-            if known == raw:
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self._counts: dict[str, int] = {}
+
+    def put(self, mime: str, data: bytes) -> MediaFile:
+        """A place for ``data``; what stands in the body for it."""
+        for name, known in self.files.items():  # the voice's reference stands twice in a body; one file is enough
+            if known == data:
                 return MediaFile(mime, name)
-        counts[stem] = counts.get(stem, 0) + 1
-        name = f"{stem}{counts[stem]}.{_SUFFIX.get(mime, 'bin')}"
-        files[name] = raw
+        stem = mime.partition("/")[0]
+        self._counts[stem] = self._counts.get(stem, 0) + 1
+        name = f"{stem}{self._counts[stem]}.{_SUFFIX.get(mime, 'bin')}"
+        self.files[name] = data
         return MediaFile(mime, name)
+
+
+def put_media_aside(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """``body`` with each medium replaced by a ``MediaFile``, and the bytes by file name.
+
+    Of a body whose media stand aside already (``Request.short``) only the names are given.
+    """
+    shelf = Shelf()
+
+    def aside(url: str) -> MediaFile:
+        if isinstance(url, MediaFile):
+            shelf.files.setdefault(url.name, b"")
+            return url
+        mime, _, data = url.removeprefix("data:").partition(";base64,")
+        return shelf.put(mime, base64.b64decode(data))
 
     def part(one: dict[str, Any]) -> dict[str, Any]:
         kind = one["type"]
-        if kind == "text":
-            return one
-        return {"type": kind, kind: {"url": aside(one[kind]["url"], kind.removesuffix("_url"))}}
+        return one if kind == "text" else {"type": kind, kind: {"url": aside(one[kind]["url"])}}
 
     short = dict(body)
     short["messages"] = [
@@ -60,8 +75,8 @@ def put_media_aside(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
         for message in body["messages"]
     ]
     if "ref_audio" in body:
-        short["ref_audio"] = aside(body["ref_audio"], "voice")
-    return short, files
+        short["ref_audio"] = aside(body["ref_audio"])
+    return short, shelf.files
 
 
 def as_curl(body: Mapping[str, Any], base_url: str, *, key: bool = False) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ui.turn.events import Failed, Finished, Noticed, Speech, TextDelta, TurnEvent, TurnState
-from ui.turn.recipes import MediaFile, as_curl, as_powershell, as_python, put_media_aside
+from ui.turn.recipes import MediaFile, as_curl, as_powershell, as_python
 from ui.turn.request import Wire
 from ui.turn.turn import Turn, told
 
@@ -65,7 +65,7 @@ class TurnRecord(BaseModel):
             error=None if turn.error is None else told(turn.error),
             notices=[told(notice) for notice in turn.notices],
             figures=turn.figures.as_dict(),
-            request=_marked(turn.body()),
+            request=_marked(*turn.short()),
             events=[_row(event) for event in turn.events],
         )
 
@@ -89,34 +89,33 @@ class TurnRecord(BaseModel):
             (folder / "answer.wav").write_bytes(wav)
         return folder
 
-    def write_late(self, folder: Path) -> None:
+    def write_late(self, folder: Path) -> Path:
         """Writes again what may change after the end: the player's figures, the notices. Raises ``OSError``."""
         files = self.files()
         for name in _LATE:
             (folder / name).write_text(files[name], encoding="utf-8")
+        return folder
 
 
 def zip_of(turn: Turn, base_url: str) -> bytes:
     """The turn as one zip: its record, its media and sound, and its request as curl, PowerShell and Python, which run
     beside the unpacked media. Blocks for as long as compressing takes: call it in a thread."""
-    body = turn.body()
+    short, files = turn.short()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in TurnRecord.of(turn).files().items():
             archive.writestr(name, text)
-        archive.writestr("request.sh", as_curl(body, base_url))
-        archive.writestr("request.ps1", as_powershell(body, base_url))
-        archive.writestr("request.py", as_python(body, base_url))
-        for name, data in put_media_aside(body)[1].items():
+        archive.writestr("request.sh", as_curl(short, base_url))
+        archive.writestr("request.ps1", as_powershell(short, base_url))
+        archive.writestr("request.py", as_python(short, base_url))
+        for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name), data)  # media are compressed already: stored as they are
         if turn.pcm:
             archive.writestr("answer.wav", turn.wav())
     return out.getvalue()
 
 
-def _marked(body: dict[str, Any]) -> dict[str, Any]:
-    short, files = put_media_aside(body)
-
+def _marked(short: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
     def mark(value: Any) -> Any:
         match value:
             case MediaFile():

@@ -9,14 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ui.turn.parts import Audio, Image, Message, Part, Settings, Text, Video, Voice
-from ui.turn.recipes import as_curl, as_powershell, as_python
-
-__all__ = ["Body", "Request", "Wire", "as_curl", "as_powershell", "as_python"]
+from ui.turn.parts import Audio, Image, Message, Part, Settings, Text, Video, Voice, writable
+from ui.turn.recipes import Shelf
 
 Wire = Literal["0.26", "0.30"]
 Body = dict[str, Any]
-Base64 = Callable[[bytes], str]
+Place = Callable[[str, bytes], str]  # MIME type and bytes of a medium → the URL that stands for it
 _SLICE = (
     3 << 18
 )  # bytes encoded at a time, a few milliseconds; a multiple of 3, so that the pieces join without padding
@@ -37,7 +35,12 @@ class Request:
         (§2.1). A setting of ``None`` is not sent. ``ref_audio`` (timbre) goes at the root, and only to a ``wire`` that
         reads it: 0.26 ignores it. Nothing stands here that the server ignores without a word.
         """
-        return self._body(model, wire, lambda data: base64.b64encode(data).decode("ascii"))
+        return self._body(model, wire, _data_url)
+
+    def short(self, model: str, wire: Wire | None) -> tuple[Body, dict[str, bytes]]:
+        """``body`` with each medium as a ``MediaFile``, and the media by file name."""
+        shelf = Shelf()
+        return self._body(model, wire, shelf.put), shelf.files
 
     def encoded(self, model: str, wire: Wire | None) -> bytes:
         """``body`` as UTF-8, without ever holding the interpreter for long: in a thread it leaves the event loop free,
@@ -45,9 +48,9 @@ class Request:
         media: list[bytes] = []
         mark = secrets.token_hex(8)  # stands for a medium, and nowhere else
 
-        def aside(data: bytes) -> str:
+        def aside(mime: str, data: bytes) -> str:
             media.append(data)
-            return mark
+            return f"data:{mime};base64,{mark}"
 
         first, *rest = json.dumps(self._body(model, wire, aside), ensure_ascii=False).encode().split(mark.encode())
         pieces = [first]
@@ -65,11 +68,11 @@ class Request:
         """The reference sound is worth its tokens only when an answer will be spoken."""
         return self.voice.reference if self.voice is not None and self.settings.speech else None
 
-    def _body(self, model: str, wire: Wire | None, base64_of: Base64) -> Body:
+    def _body(self, model: str, wire: Wire | None, place: Place) -> Body:
         settings = self.settings
         body: Body = {
             "model": model,
-            "messages": [_message(message, base64_of) for message in (*self._system(), *self.messages)],
+            "messages": [_message(message, place) for message in (*self._system(), *self.messages)],
             "modalities": ["text", "audio"] if settings.speech else ["text"],
         }
         for name in ("max_tokens", "temperature", "seed"):
@@ -81,7 +84,7 @@ class Request:
             # Thinking is switched off with speech: the talker would read the think block aloud.
             body["chat_template_kwargs"] = {"use_tts_template": True, "enable_thinking": False}
             if wire == "0.30" and (reference := self._reference()) is not None:
-                body["ref_audio"] = f"data:{reference.mime};base64,{base64_of(reference.data)}"
+                body["ref_audio"] = place(reference.mime, reference.data)
         return body
 
     def _system(self) -> tuple[Message, ...]:
@@ -92,22 +95,21 @@ class Request:
         return (Message("system", kept),) if kept else ()
 
 
-def _message(message: Message, base64_of: Base64) -> dict[str, Any]:
-    texts = [_text(part) for part in message.parts if isinstance(part, Text)]
+def _message(message: Message, place: Place) -> dict[str, Any]:
+    texts = [writable(part.text) for part in message.parts if isinstance(part, Text)]
     if len(texts) == len(message.parts):
         return {"role": message.role, "content": "\n".join(texts)}
-    return {"role": message.role, "content": [_part(part, base64_of) for part in message.parts]}
+    return {"role": message.role, "content": [_part(part, place) for part in message.parts]}
 
 
-def _part(part: Part, base64_of: Base64) -> dict[str, Any]:
+def _part(part: Part, place: Place) -> dict[str, Any]:
     if isinstance(part, Text):
-        return {"type": "text", "text": _text(part)}
+        return {"type": "text", "text": writable(part.text)}
     # audio_url and not input_audio: the server turns the latter into a data URL anyway (§2.3), and so all three media
     # have one shape, which names its own type.
     kind = {Image: "image_url", Audio: "audio_url", Video: "video_url"}[type(part)]
-    return {"type": kind, kind: {"url": f"data:{part.mime};base64,{base64_of(part.data)}"}}
+    return {"type": kind, kind: {"url": place(part.mime, part.data)}}
 
 
-def _text(part: Text) -> str:
-    """A browser can hand over half a surrogate pair; UTF-8 has no way to write one."""
-    return part.text.encode("utf-8", "replace").decode("utf-8")
+def _data_url(mime: str, data: bytes) -> str:
+    return f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from launch.errors import ServerError, ServerRefused
 from ui.turn.events import Finished, Noticed, Speech, TextDelta, TurnEvent
+from ui.turn.parts import writable
 from ui.turn.sound import SpeechDecoder
 
 
@@ -37,12 +38,12 @@ class ChunkReader:
             content = getattr(delta, "content", None)
             packets = _packets(getattr(delta, "audio", None))
             if modality == "audio":
-                yield from self._speech([content] if isinstance(content, str) else packets, at)
+                yield from self._speech(packets or ([content] if isinstance(content, str) else []), at)
             else:
                 yield from self._speech(packets, at)
                 tokens = fresh or len(getattr(choice, "token_ids", None) or ()) or bool(content)
                 if isinstance(content, str) and tokens:
-                    yield TextDelta(at, content)
+                    yield TextDelta(at, writable(content))
             self._finish_reason(choice, modality)
 
     def read_whole(self, completion: Mapping[str, Any], at: float) -> Iterator[TurnEvent]:
@@ -52,7 +53,7 @@ class ChunkReader:
         for choice in completion.get("choices") or ():
             message = choice.get("message") or {}
             if message.get("content"):
-                yield TextDelta(at, message["content"])
+                yield TextDelta(at, writable(message["content"]))
             yield from self._speech(_packets(message.get("audio")), at)
             self.reason = self.reason or choice.get("finish_reason")
 

@@ -80,6 +80,10 @@ class Turn:
         """The request's JSON as it was sent (without a model id before the server is known: it accepts that)."""
         return self.request.body(self.model or "", self.wire)
 
+    def short(self) -> tuple[Body, dict[str, bytes]]:
+        """``body`` with its media put aside, and the media by file name."""
+        return self.request.short(self.model or "", self.wire)
+
     async def run(self, client: ServerClient) -> None:
         """Asks ``client`` and keeps everything that comes, until the answer ends. Run once, by ``Turns``.
 

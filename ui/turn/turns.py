@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from launch.errors import OmniError
 from ui.turn.client import ServerClient
 from ui.turn.record import TurnRecord
 from ui.turn.request import Request
+from ui.turn.timing import Figures
 from ui.turn.turn import Turn
 
 # An ended turn stays for replay, download and "save this turn". 32 are more than anyone scrolls back; the bytes bound
@@ -82,32 +85,37 @@ class Turns:
     async def _live(self, turn: Turn) -> None:
         await turn.run(self._client)
         self._turns[turn.id] = self._turns.pop(turn.id)
+        known = _late(turn)
         folder = await self._record(turn)
-        afterlife = asyncio.create_task(self._live_on(turn, folder), name=f"turn {turn.id[:6]} after")
+        afterlife = asyncio.create_task(self._live_on(turn, folder, known), name=f"turn {turn.id[:6]} after")
         self._afterlives[turn.id] = afterlife
         self._forget_old()
 
-    async def _live_on(self, turn: Turn, folder: Path | None) -> None:
+    async def _live_on(self, turn: Turn, folder: Path | None, known: Late) -> None:
         """What an ended turn still learns: whether the server survived a stop, and what the player measured."""
         watching = asyncio.create_task(turn.look_after(self._client)) if turn.state == "stopped" else None
+        version = 0
         try:
-            written = (turn.figures, len(turn.notices))
-            version = turn.version
             while True:
                 version = await turn.changed(version, _FOREVER_S)
-                if folder is not None and written != (turn.figures, len(turn.notices)):
-                    written = (turn.figures, len(turn.notices))
-                    await asyncio.to_thread(TurnRecord.of(turn).write_late, folder)
+                if folder is not None and known != _late(turn):
+                    known = _late(turn)
+                    folder = await self._written(turn, partial(_write_late, turn, folder))
         finally:
             if watching is not None:
                 watching.cancel()
                 await asyncio.wait([watching])
 
     async def _record(self, turn: Turn) -> Path | None:
-        if self._runs_dir is None:
+        runs_dir = self._runs_dir
+        if runs_dir is None:
             return None
+        return await self._written(turn, lambda: TurnRecord.of(turn).write(runs_dir, turn.wav()))
+
+    async def _written(self, turn: Turn, write: Callable[[], Path]) -> Path | None:
+        """Runs ``write`` in a thread; a disk that fails costs the record and not the turn."""
         try:
-            return await asyncio.to_thread(TurnRecord.of(turn).write, self._runs_dir, turn.wav())
+            return await asyncio.to_thread(write)
         except OSError as error:
             turn.notice(OmniError("record-not-written", detail=str(error), folder=str(self._runs_dir)))
             return None
@@ -120,6 +128,18 @@ class Turns:
             held -= _weight(old)
             del self._turns[old.id]
             self._afterlives.pop(old.id).cancel()
+
+
+Late = tuple[Figures, int]
+
+
+def _late(turn: Turn) -> Late:
+    """What of an ended turn may still change in its record."""
+    return turn.figures, len(turn.notices)
+
+
+def _write_late(turn: Turn, folder: Path) -> Path:
+    return TurnRecord.of(turn).write_late(folder)
 
 
 def _weight(turn: Turn) -> int:

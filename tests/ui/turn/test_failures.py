@@ -1,14 +1,16 @@
 """Every way an answer can fail has a sentence of its own, and keeps what came."""
 
+import ast
 import asyncio
 import base64
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from launch.errors import InputError, OmniError
-from launch.faults import explain
+from launch.faults import catalogue, explain
 from tests.ui.turn.asking import question, take, wav
 from tests.ui.turn.wire import DONE, Call, audio, captured, event, replay, serving, stop, text
 from ui.turn.client import ServerClient, Timeouts
@@ -265,12 +267,25 @@ async def test_a_name_that_stays_wrong_is_asked_once_more_only_if_it_changed() -
     assert turn.error.key == "model-id-mismatch"
 
 
-@pytest.mark.parametrize("address", ["ftp://h:1", "http://", "http://h:port", "http://[::1"])
+@pytest.mark.parametrize("address", ["ftp://h:1", "http://", "http://h:port", "http://[::1", "http://me:secret@h"])
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(InputError) as caught:
         ServerClient(address)
     assert caught.value.key == "server-address"
     assert address in shown(caught.value)
+
+
+def test_every_key_that_this_room_raises_is_in_the_catalogue() -> None:
+    raised = set()
+    for path in (Path(__file__).resolve().parents[3] / "ui" / "turn").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+                first = node.args[0]
+                known = ("OmniError", "InputError", "ServerError", "ServerGone", "ServerRefused", "ServerSilent")
+                if node.func.id in (*known, "_Patience") and isinstance(first, ast.Constant):
+                    raised.add(first.value)
+    assert len(raised) > 15
+    assert not raised - catalogue().keys()
 
 
 async def test_a_fault_of_ours_is_told_and_not_hidden(caplog: pytest.LogCaptureFixture) -> None:

@@ -15,8 +15,8 @@ import pytest
 from tests.ui.turn.asking import question, wav
 from tests.ui.turn.wire import DONE, Call, audio, serving, stop, text
 from ui.turn.parts import Audio, Image, Voice
-from ui.turn.recipes import put_media_aside
-from ui.turn.request import Request, as_curl, as_powershell, as_python
+from ui.turn.recipes import as_curl, as_powershell, as_python, put_media_aside
+from ui.turn.request import Request
 
 PICTURE = Image(os.urandom(300_000), 10, 10)  # larger than one argument of a command may be
 HOSTILE = "$HOME `id` \\$(id) \\\\ \"quotes\" 'single' \n'@\nJSON\n ;base64,<<image1.jpg>> {braces} %s 你好 🎵"

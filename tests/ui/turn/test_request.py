@@ -7,7 +7,8 @@ import pytest
 
 from tests.ui.turn.asking import question
 from ui.turn.parts import Audio, Image, Message, Settings, Text, Video, Voice
-from ui.turn.request import Request
+from ui.turn.recipes import put_media_aside
+from ui.turn.request import Request, Wire
 
 JPEG = Image(b"\xff\xd8jpeg", 4, 3)
 WAV = Audio(b"RIFFsound", 1.0)
@@ -50,7 +51,8 @@ def test_each_medium_is_a_data_url_in_the_order_given() -> None:
 
 def test_the_voice_is_text_sound_text_and_its_timbre_goes_only_to_a_server_that_reads_it() -> None:
     sound = {"type": "audio_url", "audio_url": {"url": "data:audio/wav;base64,UklGRnZvaWNl"}}
-    for wire, at_root in (("0.26", None), (None, None), ("0.30", sound["audio_url"]["url"])):
+    expected: dict[Wire | None, str | None] = {"0.26": None, None: None, "0.30": "data:audio/wav;base64,UklGRnZvaWNl"}
+    for wire, at_root in expected.items():
         body = question("hi", voice=VOICE).body("m", wire)
         assert body["messages"][0] == {
             "role": "system",
@@ -86,6 +88,12 @@ def test_media_are_counted_as_the_server_counts_them() -> None:
     request = question(JPEG, JPEG, WAV, "hi", voice=VOICE)
     assert (request.count(Image), request.count(Audio), request.count(Video)) == (2, 2, 0)
     assert question(WAV, voice=VOICE, speech=False).count(Audio) == 1
+
+
+def test_short_is_the_body_with_its_media_beside_it() -> None:
+    request = question(JPEG, JPEG, WAV, MP4, "what is it?", voice=VOICE)
+    assert request.short("m", "0.30") == put_media_aside(request.body("m", "0.30"))
+    assert list(request.short("m", "0.30")[1]) == ["audio1.wav", "image1.jpg", "audio2.wav", "video1.mp4"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 1_000_000])

@@ -111,6 +111,7 @@ async def take_chunks(*chunks: dict[str, Any] | str) -> Turn:
         {"delta": {"audio": {"data": PACKET, "id": "audio-1"}}},
         {"delta": {"audio": [PACKET]}},
         {"delta": {"audio": [{"data": PACKET}]}},
+        {"delta": {"content": "", "audio": {"data": PACKET}}},
         {"delta": {"content": None, "audio": {"data": PACKET, "transcript": "no"}}},
     ],
 )
@@ -148,6 +149,11 @@ async def test_a_token_without_a_letter_counts_for_the_first_text() -> None:
 async def test_text_at_its_limit_says_so_although_the_sound_stopped_well() -> None:
     turn = await take_chunks(text("one", finish_reason="length"), audio(PACKET, finish_reason="stop"), DONE)
     assert [notice.key for notice in turn.notices] == ["answer-at-limit"]
+
+
+async def test_half_a_character_is_shown_as_lost_and_breaks_nothing() -> None:
+    turn = await take_chunks('data: {"choices":[{"delta":{"content":"a\\ud83d"}}],"modality":"text"}\n\n', stop(), DONE)
+    assert (turn.state, turn.text) == ("done", "a?")
 
 
 async def test_speech_in_a_foreign_form_is_converted_and_said() -> None:
