@@ -18,7 +18,7 @@ _RANGES = {"max_tokens": (1, 40960), "temperature": (0, 2), "seed": (0, 2**31 - 
 
 @dataclass(frozen=True)
 class Knobs:
-    """Their values, in the order of ``PARAMETERS``. ``None``: the server's own."""
+    """Their values, in the order of the components. ``None``: the server's own."""
 
     speech: bool = True
     language: AnswerLanguage = "auto"
@@ -36,17 +36,12 @@ class Knobs:
         return Settings(self.speech, _whole(self.max_tokens), self.temperature, _whole(self.seed))
 
     def voice(self, prompt: str, page: Language) -> Voice:
-        """Who answers ``prompt``. ``page``: the language the page speaks. Raises ``InputError`` (``persona-unknown``)."""
-        if self.persona not in personas():
-            raise InputError("persona-unknown", persona=self.persona, known=", ".join(personas()))
+        """Who answers ``prompt``. ``page``: the language the page speaks."""
         return voice(self.persona, answer_language(self.language, prompt, page))
 
 
-PARAMETERS = tuple(Knobs.__dataclass_fields__)
-
-
 def build(t: Texts) -> list[Component]:
-    """The controls, in the order of ``PARAMETERS``."""
+    """The controls, in the order of ``Knobs``."""
     default = Knobs()
     with gr.Row(elem_classes="omni-knobs"):
         speech = gr.Checkbox(default.speech, label=t("ask.speech"), container=False, elem_classes="omni-chip", min_width=0, scale=0)
