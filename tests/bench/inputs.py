@@ -50,7 +50,9 @@ def clip(folder: Path, seconds: int = 8, rate: int = 10) -> Path:
         video.width, video.height, video.pix_fmt = 320, 240, "yuv420p"
         sound = out.add_stream("aac", rate=SPEECH_RATE)
         for n in range(seconds * rate):
-            frame = av.VideoFrame.from_ndarray(np.full((240, 320, 3), colours[n // rate % len(colours)], np.uint8), "rgb24")
+            frame = av.VideoFrame.from_ndarray(
+                np.full((240, 320, 3), colours[n // rate % len(colours)], np.uint8), "rgb24"
+            )
             out.mux(video.encode(frame))
         tone = (0.2 * np.sin(2 * np.pi * 440 * np.arange(seconds * SPEECH_RATE) / SPEECH_RATE)).astype(np.float32)
         wave = av.AudioFrame.from_ndarray(tone[None], "fltp", "mono")

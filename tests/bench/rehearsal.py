@@ -72,7 +72,9 @@ async def ask_all(url: str, folder: Path) -> dict[str, Any]:
         await client.close()
     return {
         "rehearsal_first_audio_s": {language: statistics.median(runs) for language, runs in typed.items()},
-        "rehearsal_first_audio_spread_s": {language: f"{min(runs):.2f}-{max(runs):.2f}" for language, runs in typed.items()},
+        "rehearsal_first_audio_spread_s": {
+            language: f"{min(runs):.2f}-{max(runs):.2f}" for language, runs in typed.items()
+        },
         "rehearsal_media_first_audio_s": max(medians.values()),
         "rehearsal_media_first_audio_by_kind_s": medians,
         "rehearsal_turns": turns,
