@@ -41,7 +41,7 @@ async def first_audio_s(client: ServerClient, *parts: Part) -> float:
 
 
 async def ready(client: ServerClient) -> None:
-    while (await client.check()).state not in ("ready", "busy"):
+    while (await client.check()).state not in ("ready", "busy"):  # noqa: ASYNC110 - another process, asked by HTTP
         await asyncio.sleep(0.3)
 
 
