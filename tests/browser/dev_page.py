@@ -14,6 +14,7 @@ import gradio as gr
 from fastapi import FastAPI
 
 from launch.errors import InputError
+from tests.browser.gateway import Gateway
 from tests.browser.stub import serve
 from ui.guard import Guard, SessionCookies
 from ui.live.speech import router
@@ -38,7 +39,7 @@ class Page:
         app.include_router(router(self.turns, self.guard, self.client.base_url))
         app.mount(BROWSER_PATH, BrowserFiles())
         gr.mount_gradio_app(app, self.blocks(), "/", ssr_mode=False, footer_links=[], head=HEAD)
-        return SessionCookies(app, self.guard)
+        return Gateway(SessionCookies(app, self.guard))
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:

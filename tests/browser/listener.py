@@ -16,6 +16,11 @@ from playwright.async_api import Page
 
 from tests.browser.stub import Script
 
+BASE64 = (
+    "(buffer) => { const bytes = new Uint8Array(buffer); let text = '';"
+    "for (let i = 0; i < bytes.length; i += 9999) text += String.fromCharCode(...bytes.subarray(i, i + 9999));"
+    "return btoa(text); }"
+)
 EDGE = 48  # frames of a fade, as in tape.js
 
 
@@ -42,10 +47,11 @@ class Listener:
         self.page = page
         self.stub = stub
         self.wrong: list[str] = []
+        self.quiet = False
         self.before = 0
         self.skip = 0
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        page.on("console", lambda message: message.type == "error" and self._complain(message.text))
 
     @classmethod
     @asynccontextmanager
@@ -56,12 +62,17 @@ class Listener:
         await page.wait_for_function("window.omni !== undefined")
         yield visitor
 
+    def _complain(self, text: str) -> None:
+        if not self.quiet:
+            self.wrong.append(text)
+
     async def afresh(self) -> None:
         """Forget what was shown and heard."""
         await self.page.evaluate("['one', 'two'].forEach((id) => omni.clear(id))")
         await self.page.click("button[role=tab]:has-text('one')")
         await self.page.fill("#one-prompt textarea", "")
         self.wrong.clear()
+        self.quiet = False
         self.skip = 0
         self.skip = len((await self.heard()).blocks)
 
@@ -91,20 +102,20 @@ class Listener:
         taken = await self.page.evaluate(
             "async () => { if (!omni.player.deck.deck) return ['', []]; const {blocks, starts} = await omni.tap();"
             "const all = new Float32Array(blocks.length * 128); blocks.forEach((b, i) => all.set(b, i * 128));"
-            "const bytes = new Uint8Array(all.buffer); let text = '';"
-            "for (let i = 0; i < bytes.length; i += 9999) text += String.fromCharCode(...bytes.subarray(i, i + 9999));"
-            "return [btoa(text), starts]; }"
+            f"return [({BASE64})(all.buffer), starts]; }}"
         )
         blocks = np.frombuffer(base64.b64decode(taken[0]), "<f4").reshape(-1, 128)
         return Sounded(blocks[self.skip :], np.array(taken[1], int)[self.skip :])
 
     async def fetch(self, path: str, id: str = "one") -> bytes:
         """Something of the turn shown, with the page's own cookie."""
-        link = await self.page.get_attribute(f'#{id} [data-file="answer.wav"]', "href")
-        assert link is not None
-        answer = await self.page.request.get(link.replace("answer.wav", path))
-        assert answer.ok, (path, answer.status)
-        return await answer.body()
+        taken = await self.page.evaluate(
+            "async ([id, path]) => { const link = document.querySelector(`#${id} [data-file='answer.wav']`).href;"
+            "const answer = await fetch(new URL(path, link)); if (!answer.ok) throw new Error(answer.status);"
+            f"return ({BASE64})(await answer.arrayBuffer()); }}",
+            [id, path],
+        )
+        return base64.b64decode(taken)
 
     async def wav(self, id: str = "one") -> np.ndarray:
         """The samples of the finished WAV, as the worklet would put them out."""

@@ -20,6 +20,8 @@ export class Hearing {
     /** @type {import("./player.js").Position | null} */
     this.position = null;
     this.frames = NaN;
+    /** Of the voice, 0..1. */
+    this.share = 0;
     this.opened = false;
     this.mine = false;
     /** Measured at the first hearing. @type {import("./figures.js").Figures} */
@@ -47,6 +49,7 @@ export class Hearing {
     this.mine = true;
     this.outline = new Outline();
     this.position = null;
+    this.share = 0;
     this.lost = null;
     const then = (/** @type {() => void} */ set) => {
       set();
@@ -68,7 +71,10 @@ export class Hearing {
 
   /** @param {import("./player.js").Position} position */
   #heard(position) {
+    const back = position.frame < (this.position?.frame ?? 0);
     this.position = position;
+    // A better estimate of the whole may be a longer one; only a jump back takes words back.
+    this.share = Math.max(back ? 0 : this.share, this.#shareOf(position.frame));
     if (this.figures.stall_ms === undefined || this.player.first === false) return;
     this.figures.stall_ms = position.stall * 1000;
     this.figures.stall_longest_ms = position.longest * 1000;
@@ -106,13 +112,16 @@ export class Hearing {
     return this.mine ? this.position?.state ?? "filling" : "idle";
   }
 
-  /** @returns {{said: string, now: string, next: string}} */
-  get caption() {
-    const all = this.words ?? [];
-    const frame = this.position?.frame ?? 0;
-    if (this.complete && frame >= this.frames) return split(all, 1);
+  /** @param {number} frame */
+  #shareOf(frame) {
+    if (this.complete && frame >= this.frames) return 1;
     const came = this.outline.voiced(this.total);
     const voice = this.complete ? came : Math.max(came + NEXT_S, (this.ordinary ?? 0) * pace);
-    return split(all, voice > 0 ? this.outline.voiced(frame) / voice : 0);
+    return voice > 0 ? this.outline.voiced(frame) / voice : 0;
+  }
+
+  /** @returns {{said: string, now: string, next: string}} */
+  get caption() {
+    return split(this.words ?? [], this.share);
   }
 }

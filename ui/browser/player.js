@@ -98,12 +98,13 @@ export class Player {
 
   /** Silent at once; nothing that is still on its way is heard. */
   stop() {
-    if (!this.listener) return;
+    const { listener } = this;
+    if (!listener) return;
+    this.listener = null; // what the emptied tape tells is no news of this answer
     this.deck.post({ type: "silence", answer: this.answer });
     this.#endFirst();
     this.worker.postMessage({ type: "close", answer: this.answer });
-    this.listener.released();
-    this.listener = null;
+    listener.released();
   }
 
   /** What sounded so far, for tests: {blocks, starts}. @returns {Promise<{blocks: Float32Array[], starts: number[]}>} */

@@ -4,7 +4,7 @@
  * came, throws `Refused` when no other way would help, and any other error when the next way should try.
  *
  * @typedef {{url: string, received: number, abort: AbortController, send: ((text: string) => void) | null}} Job
- * @typedef {(bytes: Uint8Array) => void} Take bytes of whole frames
+ * @typedef {(bytes: Uint8Array) => void} Take bytes of whole frames; their buffer may be gone afterwards
  */
 
 const OPEN_MS = 3_000; // a gateway that swallows the upgrade answers never; a tunnel answers in well under a second
@@ -77,8 +77,8 @@ export async function byStream(job, take) {
     if (done) return;
     const bytes = odd.length ? joined(odd, value) : value;
     const whole = bytes.length & ~1;
+    odd = bytes.slice(whole); // before the rest is given away
     if (whole) take(bytes.subarray(0, whole));
-    odd = bytes.slice(whole);
   }
 }
 

@@ -7,6 +7,7 @@ import { EDGE, OUT, RATE, Tape } from "./tape.js";
 
 const BLOCK = 2_400; // 100 ms a buffer: small enough to stop soon, large enough that a timer keeps up
 const AHEAD = 0.6; // s; a stall of the page's own thread shorter than this is not heard
+const START = 0.12; // s from the first packet to its sound: the page's own thread is not as punctual as the audio thread
 const DUE = 0.05; // s; what is needed sooner than this is taken from the tape even if it means a hole
 const PUMP_MS = 25; // timers fire late under load; 25 ms leaves two tries before a block is due
 
@@ -87,10 +88,10 @@ export class ScheduledDeck {
   pump() {
     const { tape, context } = this;
     for (;;) {
-      const start = Math.max(this.next, context.currentTime + 0.01);
+      const start = Math.max(this.next, context.currentTime + (this.next ? 0.01 : START));
       const lead = start - context.currentTime;
       const dry = !tape.complete && tape.total - tape.at < BLOCK + EDGE;
-      if (lead > AHEAD || (tape.state === "playing" && dry && this.next > 0 && lead > DUE)) break;
+      if (lead > AHEAD || (tape.state === "playing" && dry && lead > DUE)) break;
       if (tape.state !== "playing" && tape.state !== "filling") break;
       const before = tape.at;
       const samples = new Float32Array(BLOCK);
