@@ -1,6 +1,6 @@
 """The door: options, one line of output at once, then the page.
 
-Nothing heavy is imported here: Gradio alone takes seconds, and whoever starts this should see at once that it is starting.
+Nothing heavy is imported here: Gradio alone takes seconds, and whoever starts this should see at once that it starts.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def parser() -> argparse.ArgumentParser:
     return it
 
 
-def options(argv: Sequence[str] | None) -> Options:
-    """The options of one start. Exits with a sentence when one of them cannot be used."""
+def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path) -> Options:
+    """The options of one start; ``folder`` may hold an omni.yaml. Exits with a sentence when one cannot be used."""
     it = parser()
-    given = layered(it, argv, os.environ, Path.cwd())
+    given = layered(it, argv, environ, folder)
     try:
         key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
     except OSError as unreadable:
@@ -56,7 +56,7 @@ def options(argv: Sequence[str] | None) -> Options:
         host=given.host,
         port=given.port,
         lang=given.lang,
-        api_key=key or os.environ.get("OPENAI_API_KEY") or None,
+        api_key=key or environ.get("OPENAI_API_KEY") or None,
         connect_s=given.connect_s,
         first_event_s=given.first_event_s,
         between_events_s=given.between_events_s,
@@ -67,7 +67,7 @@ def options(argv: Sequence[str] | None) -> Options:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the app until it is ended. Returns the exit code."""
-    chosen = options(argv)
+    chosen = options(argv, os.environ, Path.cwd())
     print("Omni Showcase is starting / 正在启动 …", flush=True)
     try:
         from launch.door import claim
@@ -112,4 +112,8 @@ def _seconds(text: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything of ours is closed by now; tearing down Gradio's modules one by one would take the interpreter seconds more.
+    os._exit(code)

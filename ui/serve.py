@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 
 from launch.engine import RehearsalEngine
@@ -12,14 +13,12 @@ from ui.options import Options
 from ui.texts import texts
 from ui.turn.parts import Language
 
-# What Gradio would send home or fetch; set before it is imported.
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-
-_GRACE_S = 1  # Ctrl-C promises an end within 2 s: open streams get one of them
-
 
 def serve(options: Options, door: socket.socket, language: Language) -> None:
-    """Serve the page on ``door`` until the process is told to end. ``language``: of the terminal."""
+    """Serve the page on ``door`` until the process is told to end (raises ``KeyboardInterrupt`` then).
+
+    ``language``: of the terminal.
+    """
     say = texts()
     host, port = door.getsockname()[:2]
     engine = None
@@ -37,17 +36,23 @@ def serve(options: Options, door: socket.socket, language: Language) -> None:
             print(say("console.server", language, url=options.server), flush=True)
         if not host.startswith("127.") and host != "::1":
             print(say("console.wide", language, host=host, port=port), flush=True)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: with everything closed
 
-        import uvicorn
-
+        # Gradio would send figures home. It reads this when it is imported, which takes seconds.
+        os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
         from ui.building import build_app
+        from ui.web import Web
 
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-        url = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+        url = f"http://{_shown(host)}:{port}"
         app = build_app(options, engine, ready=lambda: print(say("console.open", language, url=url), flush=True))
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_S, server_header=False)
-        uvicorn.Server(config).run(sockets=[door])
+        Web(app).run(sockets=[door])
     finally:
         door.close()
         if engine is not None:
             engine.stop()
+
+
+def _shown(host: str) -> str:
+    """The host as a browser on this machine writes it."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{host}]" if ":" in host else host

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 from gradio.components import Component
 
 from launch.errors import InputError
 from ui.media import audio
 from ui.samples import Sample
+from ui.tabs.slots import SoundSlot
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -24,7 +24,7 @@ class AudioTab(Tab):
 
     def slots(self) -> list[Component]:
         return [
-            gr.Audio(
+            SoundSlot(
                 type="filepath",  # untouched: a numpy value would be rescaled on the way
                 sources=["upload", "microphone"],
                 label=self.t("audio.slot"),

@@ -18,6 +18,7 @@ from ui.media.signature import signature
 from ui.samples import Question, Sample
 from ui.tabs.history import History
 from ui.tabs.history_view import view
+from ui.tabs.slots import Attachments, MessageBox
 from ui.tabs.tab import Asked, Tab, told
 from ui.turn.parts import Language, Message, Part, Text
 from ui.turn.turn import Turn
@@ -37,10 +38,11 @@ class Talk:
 class MultiTurn(Tab):
     id = "multi_turn"
     parameters = ("prompt", "files")
+    optional = ("files",)
     drops_media = True
 
     def question(self) -> Component:
-        return gr.MultimodalTextbox(
+        return MessageBox(
             label=self.t("multi_turn.slot"),
             show_label=False,
             placeholder=self.t("multi_turn.prompt_placeholder"),
@@ -65,7 +67,7 @@ class MultiTurn(Tab):
 
     def endpoint(self, asked: list[Component]) -> tuple[list[Component], list[Component]]:
         """Words and files apart: the first parameter of every endpoint is the prompt."""
-        files = gr.File(file_count="multiple", visible=False, label=self.t("multi_turn.slot"))
+        files = Attachments(file_count="multiple", visible=False, label=self.t("multi_turn.slot"))
         return [gr.Textbox("", visible=False, label=self.t("ask.prompt")), files], [gr.State(Talk())]
 
     def from_endpoint(self, given: Sequence[Any]) -> list[Any]:

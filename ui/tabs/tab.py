@@ -34,6 +34,8 @@ class Tab(ABC):
     """Names its texts, its samples, its API endpoint and its records."""
     parameters: ClassVar[tuple[str, ...]]
     """What the endpoint calls the values of question, slots and options."""
+    optional: ClassVar[tuple[str, ...]] = ()
+    """Those of them that a caller may leave out."""
     slots_above: ClassVar[bool] = False
     """Whether something is seen or heard above the question, which is then short."""
     drops_media: ClassVar[bool] = False
