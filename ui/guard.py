@@ -1,8 +1,9 @@
 """Whose browser this is: a session cookie from the first page on, and who may use our own routes and sockets with it.
 
-Gradio's ``auth=`` protects Gradio's routes only; ours stay open without this. The token is 32 random bytes, signed with a secret that
-lives as long as the process: it is worth nothing after a restart, and nothing has to be stored. Tokens are never logged; what the rest
-of the house knows is the *owner*, a hash of the token that cannot be turned back into it.
+Gradio's ``auth=`` protects Gradio's routes only; ours stay open without this. The token is 32 random bytes, signed with
+a secret that lives as long as the process: it is worth nothing after a restart, and nothing has to be stored. Tokens
+are never logged; what the rest of the house knows is the *owner*, a hash of the token that cannot be turned back into
+it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 class Guard:
     """Issues and checks session tokens. One a process; ``secret`` only for tests.
 
-    Browsers do not keep cookies of two ports apart, and a team forwards two servers to one laptop: each process has a cookie name of its
-    own (``omni_session_<six hex digits>``).
+    Browsers do not keep cookies of two ports apart, and a team forwards two servers to one laptop: each process has a
+    cookie name of its own (``omni_session_<six hex digits>``).
     """
 
     def __init__(self, secret: bytes | None = None) -> None:
@@ -47,8 +48,8 @@ class Guard:
     def owner(self, scope: Scope) -> str | None:
         """Who is behind an ASGI request or socket, ``None`` when nobody we know, or when another site's page sent it.
 
-        A page of another site cannot read our answers, but it can send: so whatever may change something (every socket, every method
-        but GET, HEAD and OPTIONS) must come from our own page.
+        A page of another site cannot read our answers, but it can send: so whatever may change something (every socket,
+        every method but GET, HEAD and OPTIONS) must come from our own page.
         """
         headers = Headers(scope=scope)
         if (scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS) and not own_page(headers):
@@ -62,8 +63,9 @@ class Guard:
 def own_page(headers: Headers) -> bool:
     """Whether a page of ours sent this: its ``Origin`` is the host that was asked.
 
-    Behind a gateway the host we see is not the one in the address bar; there the browser's own ``Sec-Fetch-Site`` says it, or the
-    gateway's ``X-Forwarded-Host``. No page can set either on a request to another site without our consent (CORS), which we never give.
+    Behind a gateway the host we see is not the one in the address bar; there the browser's own ``Sec-Fetch-Site``
+    says it, or the gateway's ``X-Forwarded-Host``. No page can set either on a request to another site without our
+    consent (CORS), which we never give.
     """
     origin = headers.get("origin")
     if origin is None:
@@ -99,4 +101,3 @@ class SessionCookies:
     def _set_cookie(self, headers: Headers, scheme: str) -> str:
         secure = "; Secure" if "https" in (scheme, headers.get("x-forwarded-proto")) else ""
         return f"{self._guard.cookie}={self._guard.issue()}; Path=/; HttpOnly; SameSite=Strict{secure}"
-

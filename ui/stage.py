@@ -28,9 +28,10 @@ mimetypes.add_type("text/javascript", ".js")
 
 # The template is constant: Gradio leaves the element alone, and everything in it belongs to stage.js.
 _TEMPLATE = '<section class="omni-stage" id="{id}-answer" data-state="empty"></section>'
-# ``element``, ``props`` and ``watch`` are given by gr.HTML. The module may have been loaded by the head already; a module runs once.
+# gr.HTML gives ``element``, ``props`` and ``watch``. The head may have loaded the module already; a module runs once.
 _ON_LOAD = """
-import(new URL('omni/omni.js', document.baseURI).href).then(({{default: omni}}) => omni.mount(element, {id}, props, watch));
+import(new URL('omni/omni.js', document.baseURI).href)
+  .then((module) => module.default.mount(element, {id}, props, watch));
 """
 
 
@@ -56,8 +57,11 @@ class StageView(TypedDict):
 
 
 def build_stage(texts: Mapping[str, str], id: str) -> gr.HTML:
-    """An empty stage. ``texts``: the page's sentences, of which those under ``stage.`` are used; ``id``: what ``omni.begin(id)`` names,
-    also the component's ``elem_id``. Outputs to it must have ``show_progress="hidden"``: the stage tells itself what it waits for."""
+    """An empty stage. ``texts``: the page's sentences, of which those under ``stage.`` are used; ``id``: what
+    ``omni.begin(id)`` names, also the component's ``elem_id``.
+
+    Events that output to it need ``show_progress="hidden"``: the stage itself says what it waits for.
+    """
     return gr.HTML(
         value=EMPTY,
         html_template=_TEMPLATE.format(id=id),
@@ -112,8 +116,8 @@ EMPTY: StageView = {
 
 
 class BrowserFiles(StaticFiles):
-    """``ui/browser`` for ``BROWSER_PATH``. Asked for again at each load (an ETag makes that cheap): a module of the last version among
-    those of this one would break the page."""
+    """``ui/browser`` for ``BROWSER_PATH``. Asked for again at each load (an ETag makes that cheap): a module of the
+    last version among those of this one would break the page."""
 
     def __init__(self) -> None:
         super().__init__(directory=BROWSER)
