@@ -74,7 +74,9 @@ def make_brain(options: argparse.Namespace) -> Brain:
 
         given = {name: getattr(options, name) for name in CANNED if getattr(options, name) is not None}
         return CannedBrain(**given)
-    raise ValueError("Only --brain canned can think so far.")
+    from launch.rehearsal.brain.small_brain import SmallBrain
+
+    return SmallBrain(options.weights, model=Path(options.brain) if options.brain else None)
 
 
 def die() -> None:
@@ -83,7 +85,8 @@ def die() -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop. The exit code: 0, or 1 when the models could not be loaded."""
+    """Serve until told to stop. The exit code: 0, or 1 when there are no weights to load."""
+    from launch.rehearsal.weights import WeightsError
     from launch.rehearsal.wire.app import create_app
     from launch.rehearsal.wire.serve import Server, listen
 
@@ -109,7 +112,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"listening {url}", flush=True)
         asyncio.run(server.run_here())
     for error in failures:
-        print(f"The models could not be loaded. {error}", file=sys.stderr)
+        if not isinstance(error, WeightsError):  # whose message is the whole story
+            raise error
+        print(error, file=sys.stderr)
     return 1 if failures else 0
 
 
@@ -124,6 +129,9 @@ def main(arguments: list[str] | None = None) -> int:
         return run(options)
     except (OSError, ValueError) as error:  # a port that is taken, a parent that is gone, a fault nobody knows
         print(error, file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"{error.name} is not installed: pip install -r requirements-rehearsal.txt", file=sys.stderr)
         return 2
 
 

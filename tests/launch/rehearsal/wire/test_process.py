@@ -96,6 +96,14 @@ def test_what_it_cannot_do_it_says_in_a_sentence(
     assert capsys.readouterr().err.startswith(sentence)
 
 
+def test_without_weights_it_says_how_to_get_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--port", "0", "--weights", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "python -m launch.rehearsal.weights" in said.err
+    assert "Traceback" not in said.err
+    assert "ready" not in said.out
+
+
 def test_its_first_line_comes_before_anything_heavy() -> None:
     """Otherwise whoever starts it stares at nothing for two seconds."""
     program = (
