@@ -1,7 +1,7 @@
 """The frame of ``python -m launch``: finds the command, reads what all commands share, loads that one command, tells
 failures.
 
-``status`` must answer in about the time that importing typer takes, so nothing but the named command's module is ever
+``status`` must answer in about the time that importing typer takes, so nothing but the named command's module is
 loaded.
 """
 
@@ -18,7 +18,7 @@ from launch.here import Here
 from launch.output import Output
 from launch.texts import LANGUAGES, language
 
-# Name -> module of launch.commands, in the order of the overview. `set` would hide a builtin as a module's name.
+# Name -> module of launch.commands, in the order of the overview. A module called `set` would hide the builtin.
 COMMANDS: Mapping[str, str] = {
     "layouts": "layouts",
     "doctor": "doctor",
@@ -46,8 +46,9 @@ def main(
     stream: TextIO | None = None,
     errors: TextIO | None = None,
     root: Path = Path("/"),
+    folder: Path = Path(),
 ) -> int:
-    """Run one command and return its exit code: 0 good, 1 a finding or a failure, 2 a command line that cannot be
+    """Run one command and return its exit code: 0 good, 1 a finding or a failure, 2 a line that cannot be
     understood.
     """
     words, extra = _split(argv)
@@ -55,19 +56,16 @@ def main(
     printed: TextIO = stream or sys.stdout
     failures: TextIO = errors or sys.stderr
     colour = printed.isatty() and not environ.get("NO_COLOR")
-    here = Here(Output(tongue, as_json, printed, failures, colour), environ, root, tuple(extra))
+    here = Here(Output(tongue, as_json, printed, failures, colour), environ, root, tuple(extra), folder)
     name = next((word for word in words if not word.startswith("-")), None)
     try:
         if wrong is not None:
-            raise InputError(
-                "command-line", message=here.out.text("usage.language", given=wrong), help="python -m launch --help"
-            )
+            raise _misread(here.out.text("usage.language", given=wrong))
         if name is None:
             _overview(here.out)
             return GOOD if help_wanted else USAGE
         if name not in COMMANDS:
-            message = here.out.text("usage.command", given=name) + _like(here.out, name, COMMANDS)
-            raise InputError("command-line", message=message, help="python -m launch --help")
+            raise _misread(here.out.text("usage.command", given=name) + _like(here.out, name, COMMANDS))
         words.remove(name)
         return _run(name, words, here, help_wanted)
     except KeyboardInterrupt:
@@ -89,9 +87,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _shared(words: list[str], environ: Mapping[str, str]) -> tuple[bool, str, bool, list[str], str | None]:
     """Take ``--json``, ``--lang`` and ``--help`` out, wherever they stand: the language is needed before a command's
-    help can be built.
-
-    The last value is a language nobody here speaks, or None.
+    help can be built. The last value is a language nobody here speaks, or None.
     """
     as_json, flag, help_wanted, rest = False, None, False, []
     remaining = iter(words)
@@ -109,31 +105,15 @@ def _shared(words: list[str], environ: Mapping[str, str]) -> tuple[bool, str, bo
 
 
 def _run(name: str, words: list[str], here: Here, help_wanted: bool) -> int:
-    import typer
-
-    from launch.cli_help import config, page, say_usage
+    from launch.command_line import CommandParser, page, parse
 
     module = importlib.import_module(f"launch.commands.{COMMANDS[name]}")
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name)(module.run)
-    command = typer.main.get_command(app)
+    parser = CommandParser(name, here.out)
+    module.options(parser)
     if help_wanted:
-        page(here.out, name, command)
+        page(parser)
         return GOOD
-    usage_error: type[Exception] = typer.BadParameter.__mro__[
-        1
-    ]  # typer exports no name for it; its parent in every version
-    try:
-        code = command.main(
-            args=words,
-            prog_name=f"python -m launch {name}",
-            standalone_mode=False,
-            obj=here,
-            default_map=config(name, command, here),
-        )
-    except usage_error as error:
-        raise say_usage(here.out, name, error) from error
-    return GOOD if code is None else int(code)
+    return module.run(parse(parser, words, here), here)
 
 
 def _overview(out: Output) -> None:
@@ -143,6 +123,10 @@ def _overview(out: Output) -> None:
     out.line()
     out.say("help.shared")
     out.json({"commands": {name: out.text(f"help.{name}.about") for name in COMMANDS}})
+
+
+def _misread(message: str) -> InputError:
+    return InputError("command-line", message=message, help="python -m launch --help")
 
 
 def _like(out: Output, given: str, known: Mapping[str, object]) -> str:
@@ -161,15 +145,6 @@ def _tell(out: Output, error: OmniError) -> int:
     out.complain("  " + out.text("findings.cure", cure=told.cure))
     if error.detail:
         out.complain("  " + out.paint(error.detail, "dim"))
-    out.json(
-        {
-            "error": {
-                "id": told.id,
-                "severity": told.severity,
-                "cause": told.cause,
-                "cure": told.cure,
-                "detail": error.detail,
-            }
-        }
-    )
+    shape = {"id": told.id, "severity": told.severity, "cause": told.cause, "cure": told.cure, "detail": error.detail}
+    out.json({"error": shape})
     return USAGE if isinstance(error, InputError) else FINDING

@@ -15,14 +15,16 @@ PERSISTENT = "/workspace/user_data"
 
 @dataclass(frozen=True)
 class Here:
-    """``environ``: the environment of the user's shell. ``root``: the root of the file system looked at (a fake one
-    in tests: ``dev/``, ``proc/``, ``usr/local/Ascend/``). ``extra``: what stood after ``--`` on the command line.
+    """``environ``: the environment of the user's shell. ``root``: the root of the file system looked at (a fake one in
+    tests: ``dev/``, ``proc/``, ``usr/local/Ascend/``). ``extra``: what stood after ``--`` on the command line.
+    ``folder``: the working directory, where an ``omni.yaml`` may lie.
     """
 
     out: Output
     environ: Mapping[str, str]
     root: Path = Path("/")
     extra: tuple[str, ...] = ()
+    folder: Path = Path()
 
     def under(self, path: str) -> Path:
         """An absolute path of the machine looked at."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from launch import redact
+from launch.command_line import CommandParser
 from launch.explain import Hit, explain_file, rank, scan
 from launch.faults import tell
 from launch.here import Here
 
 
-def run(ctx: typer.Context, log: Annotated[Path, typer.Argument(metavar="LOG|-")]) -> int:
-    here: Here = ctx.obj
-    hits = rank(scan(sys.stdin.buffer)) if str(log) == "-" else explain_file(log.expanduser())
+def options(parser: CommandParser) -> None:
+    parser.add_argument("log", metavar="LOG|-", type=Path)
+
+
+def run(args: Namespace, here: Here) -> int:
+    hits = rank(scan(sys.stdin.buffer)) if str(args.log) == "-" else explain_file(args.log.expanduser())
     show(hits, here)
     here.out.json(document(hits, here.out.tongue))
     return int(any(hit.fault.severity != "harmless" for hit in hits))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from launch.cards import platform
+from launch.command_line import CommandParser, whole
 from launch.deploy import Overlay, build
 from launch.errors import InputError
 from launch.findings import exit_code
@@ -19,31 +18,31 @@ from launch.texts import texts
 from launch.versions import Installed, installed
 
 
-def run(
-    ctx: typer.Context,
-    file: Annotated[str | None, typer.Argument(metavar="L|FILE.yaml")] = None,
-    values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE")] = None,
-    images: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE")] = None,
-    vllm: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    omni: Annotated[str | None, typer.Option(metavar="VERSION")] = None,
-) -> int:
-    here: Here = ctx.obj
-    found = installed(find(vllm, here.environ, here.root), omni)
-    if file is None:
+def options(parser: CommandParser) -> None:
+    parser.add_argument("file", metavar="L|FILE.yaml", nargs="?")
+    parser.add_argument("values", metavar="KEY=VALUE", nargs="*")
+    parser.add_argument("--images", metavar="N", type=whole(1))
+    parser.add_argument("--to", metavar="FILE", type=Path)
+    parser.add_argument("--vllm", metavar="PATH")
+    parser.add_argument("--omni", metavar="VERSION")
+
+
+def run(args: Namespace, here: Here) -> int:
+    found = installed(find(args.vllm, here.environ, here.root), args.omni)
+    if args.file is None:
         return _list(here, found)
-    if not values and images is None:
+    if not args.values and args.images is None:
         raise InputError("set-unreadable", given="")
-    overlay = build(file, found, [setting(text, found.line) for text in values or ()], images)
+    overlay = build(args.file, found, [setting(text, found.line) for text in args.values], args.images)
     findings = [f for f in lint_overlay(overlay, found, platform(here.environ, here.root)) if f.id != "images-too-few"]
-    _put(overlay, to, here)
+    _put(overlay, args.to, here)
     bad = [finding for finding in findings if finding.tell("en").severity != "harmless"]
     for finding in bad:
         here.out.complain(finding.tell(here.out.tongue).what)
     here.out.json(
         {
             "base": overlay.base,
-            "file": to and to.absolute(),
+            "file": args.to and args.to.absolute(),
             "text": overlay.text,
             "changes": overlay.changes,
             "findings": here.out.told(findings),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from argparse import Namespace
 
-import typer
-
+from launch.command_line import CommandParser
 from launch.here import Here
 from launch.layouts import UNLIMITED, Layout, table
 from launch.output import Output
@@ -13,13 +12,13 @@ from launch.server_python import find
 from launch.versions import installed
 
 
-def run(
-    ctx: typer.Context,
-    vllm: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    omni: Annotated[str | None, typer.Option(metavar="VERSION")] = None,
-) -> None:
-    here: Here = ctx.obj
-    found = installed(find(vllm, here.environ, here.root), omni)
+def options(parser: CommandParser) -> None:
+    parser.add_argument("--vllm", metavar="PATH")
+    parser.add_argument("--omni", metavar="VERSION")
+
+
+def run(args: Namespace, here: Here) -> int:
+    found = installed(find(args.vllm, here.environ, here.root), args.omni)
     rows = table(found)
     out = here.out
     where = found.deploy or found.line.folder
@@ -37,6 +36,7 @@ def run(
     )
     out.say("layouts.cards_are_dies")
     out.json({"version": found.version, "line": found.line.name, "deploy": found.deploy, "layouts": rows})
+    return 0
 
 
 def _row(out: Output, row: Layout) -> list[object]:

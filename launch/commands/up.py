@@ -2,66 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from argparse import BooleanOptionalAction, Namespace
 
 from launch import redact
 from launch.command import INIT_TIMEOUT_S, PORT, SERVED_NAME, STAGE_TIMEOUT_S, Plan, Request, plan
-from launch.errors import InputError
+from launch.command_line import CommandParser, whole
 from launch.here import Here
 from launch.output import launch_line
 
 
-def run(
-    ctx: typer.Context,
-    layout: Annotated[str | None, typer.Option(metavar="L|FILE.yaml")] = None,
-    model: Annotated[str | None, typer.Option(metavar="DIR")] = None,
-    cards: Annotated[str | None, typer.Option(metavar="4,5")] = None,
-    host: str = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = PORT,
-    served_model_name: Annotated[str, typer.Option(metavar="NAME")] = SERVED_NAME,
-    api_key_file: Annotated[str | None, typer.Option(metavar="FILE")] = None,
-    stage_init_timeout: Annotated[int, typer.Option(min=1, metavar="S")] = STAGE_TIMEOUT_S,
-    init_timeout: Annotated[int, typer.Option(min=1, metavar="S")] = INIT_TIMEOUT_S,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")] = None,
-    images: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
-    media_path: Annotated[str | None, typer.Option(metavar="DIR")] = None,
-    interleave: Annotated[bool, typer.Option("--interleave")] = False,
-    vllm: Annotated[str | None, typer.Option(metavar="PATH")] = None,
-    env: Annotated[list[str] | None, typer.Option(metavar="K=V")] = None,
-    wait: bool = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
-) -> int:
-    here: Here = ctx.obj
-    if layout is None:
-        raise InputError("layout-needed")
+def options(parser: CommandParser) -> None:
+    parser.add_argument("--layout", metavar="L|FILE.yaml", required=True)
+    parser.add_argument("--model", metavar="DIR")
+    parser.add_argument("--cards", metavar="4,5")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", default=PORT, type=whole(1, 65535))
+    parser.add_argument("--served-model-name", metavar="NAME", default=SERVED_NAME)
+    parser.add_argument("--api-key-file", metavar="FILE")
+    parser.add_argument("--stage-init-timeout", metavar="S", default=STAGE_TIMEOUT_S, type=whole(1))
+    parser.add_argument("--init-timeout", metavar="S", default=INIT_TIMEOUT_S, type=whole(1))
+    parser.add_argument("--set", metavar="KEY=VALUE", dest="sets", action="append", default=[])
+    parser.add_argument("--images", metavar="N", type=whole(1))
+    parser.add_argument("--media-path", metavar="DIR")
+    parser.add_argument("--interleave", action="store_true")
+    parser.add_argument("--vllm", metavar="PATH")
+    parser.add_argument("--env", metavar="K=V", action="append", default=[])
+    parser.add_argument("--wait", action=BooleanOptionalAction, default=True)
+    parser.add_argument("--dry-run", action="store_true")
+
+
+def run(args: Namespace, here: Here) -> int:
     request = Request(
-        layout=layout,
-        model=model,
-        cards=cards,
-        host=host,
-        port=port,
-        served_model_name=served_model_name,
-        api_key_file=api_key_file,
-        stage_init_timeout=stage_init_timeout,
-        init_timeout=init_timeout,
-        sets=tuple(set_ or ()),
-        images=images,
-        media_path=media_path,
-        interleave=interleave,
-        vllm=vllm,
-        env=tuple(env or ()),
+        layout=args.layout,
+        model=args.model,
+        cards=args.cards,
+        host=args.host,
+        port=args.port,
+        served_model_name=args.served_model_name,
+        api_key_file=args.api_key_file,
+        stage_init_timeout=args.stage_init_timeout,
+        init_timeout=args.init_timeout,
+        sets=tuple(args.sets),
+        images=args.images,
+        media_path=args.media_path,
+        interleave=args.interleave,
+        vllm=args.vllm,
+        env=tuple(args.env),
         extra=here.extra,
     )
-    start = plan(request, here, dry=dry_run)
+    start = plan(request, here, dry=args.dry_run)
     show(start, here)
-    if dry_run or start.blocked:
+    if args.dry_run or start.blocked:
         here.out.json(document(start, here))
         return int(start.blocked)
     from launch import supervise
 
-    return supervise.start(start, here, wait=wait)
+    return supervise.start(start, here, wait=args.wait)
 
 
 def show(start: Plan, here: Here) -> None:
