@@ -36,16 +36,16 @@ def blank(colour: str) -> tuple[Image.Image, ImageDraw.ImageDraw]:
 
 
 def traffic_light(say: Say) -> Scene:
-    """Red, green, amber; the car leaves on green. A beep at each change, then the narrator."""
+    """Red, green, amber light up an evening; the car leaves on green. A beep at each change, then the narrator."""
     phases = (
-        (0.0, "红灯亮了，停下来", 0, ink.RED),
-        (2.6, "绿灯亮了，可以走了", 2, ink.GREEN),
-        (5.3, "黄灯亮了，等一等", 1, ink.AMBER),
+        (0.0, "红灯亮了，停下来", 0, ink.RED, "#d9645a"),
+        (2.6, "绿灯亮了，可以走了", 2, ink.GREEN, "#56b07b"),
+        (5.3, "黄灯亮了，等一等", 1, ink.AMBER, "#f0c25c"),
     )
 
     def draw(time: float) -> Image.Image:
-        _, caption, lamp, colour = [phase for phase in phases if time >= phase[0]][-1]
-        picture, pen = blank("#cfe4f2")
+        _, caption, lamp, colour, sky = [phase for phase in phases if time >= phase[0]][-1]
+        picture, pen = blank(sky)
         pen.rectangle((0, 500, W, H), "#4a5158")
         for x in range(20, W, 200):
             pen.rectangle((x, 604, x + 110, 616), "#e9ecee")
@@ -55,7 +55,7 @@ def traffic_light(say: Say) -> Scene:
             y = 120 + number * 110
             pen.ellipse((1020, y - 40, 1100, y + 40), colour if number == lamp else "#3d464e")
         car(pen, 300 + 1100 * eased(time, 3.0, 2.2))
-        pen.text((70, 150), caption, colour if lamp != 1 else "#8a5a00", ink.font(72, bold=True), anchor="ls")
+        pen.text((70, 150), caption, ink.NIGHT, ink.font(72, bold=True), anchor="ls")
         return picture
 
     def car(pen: ImageDraw.ImageDraw, x: float) -> None:
