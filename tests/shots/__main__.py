@@ -69,7 +69,7 @@ async def take(quick: bool) -> None:
             for look in LOOKS:
                 tabs, states[look] = await answered(browser, url, look)
                 save(f"tabs-{look}", tabs, look)
-        for fault, state in (("400-limit", "failed"), ("error-in-stream", "cut")):
+        for fault, state in (("404-model", "failed"), ("error-in-stream", "cut")):
             with app(OUT / "runs", *CANNED, "--fault", fault) as url:
                 for look in LOOKS:
                     states[look].append(await broken(browser, url, look, state))
