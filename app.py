@@ -26,17 +26,48 @@ def parser() -> argparse.ArgumentParser:
         epilog="Order: flag, then OMNI_<NAME>, then omni.yaml in the working directory, then the default.",
     )
     it.add_argument("--server", metavar="URL", help="the vLLM-Omni server, e.g. http://127.0.0.1:8091")
-    it.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, reached by ssh -L)")
-    it.add_argument("--port", type=_port, default=7862, help="port to listen on; 0 takes a free one (default: %(default)s)")
-    it.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help="first language of the page (default: the browser's)")
+    it.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: %(default)s, reached by ssh -L)"
+    )
+    it.add_argument(
+        "--port", type=_port, default=7862, help="port to listen on; 0 takes a free one (default: %(default)s)"
+    )
+    it.add_argument(
+        "--lang",
+        choices=("auto", "zh", "en"),
+        default="auto",
+        help="first language of the page (default: the browser's)",
+    )
     it.add_argument("--api-key-file", metavar="FILE", type=Path, help="a file that holds the server's API key")
     # The time-outs: a server on loopback accepts within milliseconds; a cold one may compile for a minute before its first event; a healthy
     # one sends a packet a second while it speaks.
-    it.add_argument("--connect-s", type=_seconds, default=5.0, metavar="S", help="wait for a connection (default: %(default)s)")
-    it.add_argument("--first-event-s", type=_seconds, default=120.0, metavar="S", help="wait for the first word (default: %(default)s)")
-    it.add_argument("--between-events-s", type=_seconds, default=60.0, metavar="S", help="wait between two events (default: %(default)s)")
-    it.add_argument("--runs", metavar="DIR", type=Path, default=Path("runs"), help="where the records of turns go (default: %(default)s)")
-    it.add_argument("--rehearsal-args", default="", help=argparse.SUPPRESS)  # for tests: passed on to the rehearsal engine
+    it.add_argument(
+        "--connect-s", type=_seconds, default=5.0, metavar="S", help="wait for a connection (default: %(default)s)"
+    )
+    it.add_argument(
+        "--first-event-s",
+        type=_seconds,
+        default=120.0,
+        metavar="S",
+        help="wait for the first word (default: %(default)s)",
+    )
+    it.add_argument(
+        "--between-events-s",
+        type=_seconds,
+        default=60.0,
+        metavar="S",
+        help="wait between two events (default: %(default)s)",
+    )
+    it.add_argument(
+        "--runs",
+        metavar="DIR",
+        type=Path,
+        default=Path("runs"),
+        help="where the records of turns go (default: %(default)s)",
+    )
+    it.add_argument(
+        "--rehearsal-args", default="", help=argparse.SUPPRESS
+    )  # for tests: passed on to the rehearsal engine
     return it
 
 

@@ -1,4 +1,5 @@
-"""Where an option comes from: the flag, else ``OMNI_<NAME>`` in the environment, else ``omni.yaml`` in the working directory, else the default."""
+"""Where an option comes from: the flag, else ``OMNI_<NAME>`` in the environment, else ``omni.yaml`` in the working
+directory, else the default."""
 
 from __future__ import annotations
 
@@ -38,8 +39,7 @@ def _file(path: Path, parser: argparse.ArgumentParser) -> Mapping[str, object]:
         parser.error(f"{path} must hold `option: value` lines.")
     values = {str(name).replace("-", "_"): value for name, value in values.items()}
     known = {action.dest for action in parser._actions}
-    if unknown := sorted(set(values) - known):
-        # The launcher shares the file; its sections are mappings, ours are plain values.
-        if stray := [name for name in unknown if not isinstance(values[name], dict)]:
-            parser.error(f"{path} has an option nobody knows: {', '.join(stray)}")
+    # The launcher shares the file: its sections are mappings, options are plain values.
+    if stray := sorted(name for name in set(values) - known if not isinstance(values[name], dict)):
+        parser.error(f"{path} has an option nobody knows: {', '.join(stray)}")
     return {name: value for name, value in values.items() if name in known}

@@ -16,11 +16,15 @@ def claim(host: str, port: int) -> socket.socket:
     Raises ``LaunchError``: ``app-port-taken``, or ``app-port-refused`` for an unknown host, a port below 1024 and the like.
     """
     try:
-        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
         door = socket.socket(family, kind, proto)
     except OSError as wrong:
         raise LaunchError("app-port-refused", host=host, port=port, reason=wrong.strerror) from wrong
-    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else a restart waits for the old connections' TIME_WAIT
+    door.setsockopt(
+        socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+    )  # else a restart waits for the old connections' TIME_WAIT
     try:
         door.bind(address)
         door.listen(128)  # for those who come before uvicorn, which listens again with a longer queue

@@ -67,7 +67,16 @@ class RehearsalEngine:
             self._process.wait()
 
     def _spawn(self) -> None:
-        command = [sys.executable, "-m", "launch.rehearsal", "--port", str(self._port), "--parent", str(os.getpid()), *self._args]
+        command = [
+            sys.executable,
+            "-m",
+            "launch.rehearsal",
+            "--port",
+            str(self._port),
+            "--parent",
+            str(os.getpid()),
+            *self._args,
+        ]
         self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def _watch(self) -> None:

@@ -6,19 +6,18 @@ import asyncio
 import inspect
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 import gradio as gr
 
 from launch.errors import OmniError, ServerError
 from launch.faults import explain
-from ui.tabs import knobs
 from ui.tabs.actions import Actions, Reader
 from ui.tabs.knobs import Knobs
 from ui.tabs.shape import Shape
-from ui.tabs.slots import SpokenAnswer
+from ui.tabs.slots import spoken_answer
 from ui.texts import Texts
 from ui.turn.client import ServerClient
 from ui.turn.turn import Turn
@@ -27,6 +26,7 @@ from ui.turn.turn import Turn
 READY_S = 300.0
 _ASK_AGAIN_S = 0.5
 _PATIENCE_S = 30.0  # a bound only, so that a lost wake-up could not hang a call
+
 
 class Endpoints:
     """Adds ``/text_speech``, ``/image``, … to the page: prompt first, then the medium, then everything else with a default, speech on.
@@ -44,7 +44,11 @@ class Endpoints:
         """The endpoint of one tab. Its inputs are the tab's own components where they fit; its outputs are never drawn."""
         tab = actions.tab
         asked, memory = tab.endpoint(shape.asked)
-        outputs = [gr.Textbox(visible=False, label="text"), SpokenAnswer(visible=False, label="wav"), gr.JSON(visible=False, label="figures")]
+        outputs = [
+            gr.Textbox(visible=False, label="text"),
+            spoken_answer(),
+            gr.JSON(visible=False, label="figures"),
+        ]
 
         async def call(request: gr.Request, *given: Any) -> Any:
             count = len(asked) + len(memory)
@@ -53,7 +57,9 @@ class Endpoints:
             kept = tab.after(turn, given[len(asked) : count])[1 : 1 + len(memory)] or [gr.skip()] * len(memory)
             return [turn.text, turn.wav() if turn.pcm else None, turn.figures.as_dict(), *kept]
 
-        _name(call, tab.id, ("request", *tab.parameters, *("memory",) * len(memory), *knobs.PARAMETERS))
+        needed = {"request": _NEEDED} | {name: _NEEDED for name in tab.parameters if name not in tab.optional}
+        optional = dict.fromkeys(tab.optional) | {f"memory{i}": None for i in range(len(memory))}
+        _name(call, tab.id, needed | optional | asdict(Knobs()))
         gr.Button(visible=False).click(
             call,
             [*asked, *memory, *shape.knobs],
@@ -92,8 +98,14 @@ class Endpoints:
             await asyncio.sleep(_ASK_AGAIN_S)
 
 
-def _name(function: Callable[..., Any], name: str, parameters: Sequence[str]) -> None:
-    """Tell Gradio, which reads signatures, how the endpoint and its parameters are called."""
+_NEEDED = inspect.Parameter.empty
+
+
+def _name(function: Callable[..., Any], name: str, parameters: Mapping[str, Any]) -> None:
+    """Tell Gradio, which reads signatures, how the endpoint and its parameters are called, and what they default to."""
     function.__name__ = name
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    function.__signature__ = inspect.Signature([inspect.Parameter(parameter, kind) for parameter in parameters])  # type: ignore[attr-defined]
+    signature = inspect.Signature(
+        [inspect.Parameter(one, kind, default=default) for one, default in parameters.items()]
+    )
+    function.__signature__ = signature  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """The page's first words: a middleware that puts our own head into Gradio's HTML, before its bundle loads.
 
-Gradio appends ``head=`` only after its bundle has booted, too late for the language and for the style of the first paint. This inserts it into
-the served document, and takes out Gradio's social-media tags, which name outside addresses.
+Gradio appends ``head=`` only after its bundle has booted, too late for the language and for the style of the first paint.
+This inserts it into the served document, and takes out Gradio's social-media tags, which name outside addresses.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class _Page:
         self._body = bytearray()
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and "text/html" in Headers(raw=message["headers"]).get("content-type", ""):
+        if message["type"] == "http.response.start" and "text/html" in Headers(raw=message["headers"]).get(
+            "content-type", ""
+        ):
             self._start = message
             return
         if self._start is None or message["type"] != "http.response.body":

@@ -42,8 +42,14 @@ def _page(t: Texts, language: Language) -> dict[str, str]:
 def pairs(t: Texts) -> dict[str, str]:
     """English → Chinese for every text that is shown as it stands. Raises ``ValueError`` when one English text has two Chinese ones."""
     found: dict[str, str] = {}
-    both = [(t(key), t(key, "zh"), key) for key in t.table("en") if not key.startswith(("stage.", "launch.", "console.", "api."))]
-    both += [(words["en"], words["zh"], sample.id) for sample in samples().values() for words in (sample.title, sample.note)]
+    both = [
+        (t(key), t(key, "zh"), key)
+        for key in t.table("en")
+        if not key.startswith(("stage.", "launch.", "console.", "api."))
+    ]
+    both += [
+        (words["en"], words["zh"], sample.id) for sample in samples().values() for words in (sample.title, sample.note)
+    ]
     for english, chinese, key in both:
         if found.setdefault(english, chinese) != chinese:
             raise ValueError(f"{key}: {english!r} is {found[english]!r} elsewhere, {chinese!r} here")

@@ -22,7 +22,7 @@ from ui.texts import Texts
 from ui.turn.client import ServerClient
 
 TABS = (TextSpeech, ImageTab, AudioTab, VideoTab, MultiTurn)
-# Uploads and other temporary files: looked at every ten minutes, deleted after an hour, which is longer than anyone talks about one picture.
+# Uploads and other temporary files: looked at every ten minutes, deleted after an hour: nobody talks about one picture so long.
 _DELETE_CACHE = (600, 3600)
 
 
@@ -54,7 +54,9 @@ def build_page(t: Texts, desk: Desk, client: ServerClient, guard: Guard, options
 
 
 def _header(t: Texts) -> str:
-    words = {key: html.escape(t(key), quote=True) for key in ("page.title", "page.language", "pill.asking", "pill.help")}
+    words = {
+        key: html.escape(t(key), quote=True) for key in ("page.title", "page.language", "pill.asking", "pill.help")
+    }
     return (
         f'<header class="omni-header"><h1>{words["page.title"]}</h1>'
         f'<span class="omni-pill" id="omni-pill" data-state="asking" role="status" title="{words["pill.help"]}">'

@@ -1,4 +1,4 @@
-"""The server pill's route: how the server is, asked by the page by plain GET, with cause and cure in both languages when something is wrong."""
+"""The server pill's route: how the server is, by plain GET, with cause and cure in both languages when it is not well."""
 
 from __future__ import annotations
 
@@ -68,5 +68,8 @@ async def pill(client: ServerClient, engine: RehearsalEngine | None) -> Pill:
 def _told(error: OmniError | None) -> dict[Language, Told] | None:
     if error is None:
         return None
-    explained = {language: explain(error, language) for language in LANGUAGES}
-    return {language: Told(cause=it.cause, cure=it.cure) for language, it in explained.items()}
+    told: dict[Language, Told] = {}
+    for language in LANGUAGES:
+        why = explain(error, language)
+        told[language] = Told(cause=why.cause, cure=why.cure)
+    return told

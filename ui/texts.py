@@ -15,7 +15,7 @@ LANGUAGES: tuple[Language, ...] = ("zh", "en")
 
 
 class Texts:
-    """Sentences by language and dotted key. English is what the server renders; ``ui/browser/language.js`` turns it into the reader's language."""
+    """Sentences by language and dotted key. The server renders English; ``ui/browser/language.js`` turns it into Chinese."""
 
     def __init__(self, tables: Mapping[Language, Mapping[str, str]]) -> None:
         self._tables = tables
@@ -29,21 +29,24 @@ class Texts:
         """All sentences of one language."""
         return self._tables[language]
 
-    def under(self, prefix: str, language: Language) -> dict[str, str]:
-        """The sentences whose key begins with ``prefix.``, by the rest of the key."""
-        start = prefix + "."
-        return {key[len(start) :]: text for key, text in self._tables[language].items() if key.startswith(start)}
-
 
 @cache
 def texts() -> Texts:
-    """The product's texts. ``zh.yaml`` stands at the root; ``stage.zh.yaml`` under ``stage.``. Raises ``ValueError`` for a key that stands twice."""
-    return Texts({language: _read(language) for language in LANGUAGES})
+    """The product's texts."""
+    return read(FOLDER)
 
 
-def _read(language: Language) -> dict[str, str]:
+def read(folder: Path) -> Texts:
+    """The texts in ``folder``: ``zh.yaml`` stands at the root, ``stage.zh.yaml`` under ``stage.``.
+
+    Raises ``ValueError`` for a key that stands twice.
+    """
+    return Texts({language: _table(folder, language) for language in LANGUAGES})
+
+
+def _table(folder: Path, language: Language) -> dict[str, str]:
     table: dict[str, str] = {}
-    for path in sorted(FOLDER.glob(f"*{language}.yaml")):
+    for path in sorted(folder.glob(f"*{language}.yaml")):
         room = path.name.removesuffix(f"{language}.yaml")
         for key, text in _flat(yaml.safe_load(path.read_text(encoding="utf-8")), room):
             if key in table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gradio as gr
+from gradio.themes import Base, Font, sizes
 from gradio.themes.utils.colors import Color
 
 # System fonts only, with the CJK faces of the three desktops and of Linux: nothing is fetched.
@@ -20,28 +20,52 @@ LINE = {"light": "#e3e7ea", "dark": "#2a3034"}
 ON_LIVE = {"light": "#ffffff", "dark": "#06201e"}
 
 _TEAL = Color(
-    "#effaf8", "#dff1ef", "#bfe4e0", "#8fd1cb", "#43c6bd", "#0f8f88", "#0b7a75", "#096661", "#0a514e", "#12312f", "#06201e"
+    "#effaf8",
+    "#dff1ef",
+    "#bfe4e0",
+    "#8fd1cb",
+    "#43c6bd",
+    "#0f8f88",
+    "#0b7a75",
+    "#096661",
+    "#0a514e",
+    "#12312f",
+    "#06201e",
 )
 _GREY = Color(
-    "#f6f7f8", "#eef1f2", "#e3e7ea", "#cbd2d7", "#9aa5ad", "#6b7580", "#5b6570", "#3a4248", "#2a3034", "#181c1e", "#101314"
+    "#f6f7f8",
+    "#eef1f2",
+    "#e3e7ea",
+    "#cbd2d7",
+    "#9aa5ad",
+    "#6b7580",
+    "#5b6570",
+    "#3a4248",
+    "#2a3034",
+    "#181c1e",
+    "#101314",
 )
 
 
 def _both(**roles: dict[str, str]) -> dict[str, str]:
     """Theme arguments for light and dark: ``name`` and ``name_dark``."""
-    return {f"{name}{suffix}": tone[mode] for name, tone in roles.items() for mode, suffix in (("light", ""), ("dark", "_dark"))}
+    return {
+        f"{name}{suffix}": tone[mode]
+        for name, tone in roles.items()
+        for mode, suffix in (("light", ""), ("dark", "_dark"))
+    }
 
 
-def theme() -> gr.themes.Base:
+def theme() -> Base:
     """The page's theme."""
     clear = {"light": "transparent", "dark": "transparent"}
-    base = gr.themes.Base(
+    base = Base(
         primary_hue=_TEAL,
         secondary_hue=_TEAL,
         neutral_hue=_GREY,
-        font=[*(gr.themes.Font(name) for name in FONTS), "sans-serif"],
-        font_mono=[*(gr.themes.Font(name) for name in MONO), "monospace"],
-        radius_size=gr.themes.sizes.radius_lg,
+        font=[*(Font(name) for name in FONTS), "sans-serif"],
+        font_mono=[*(Font(name) for name in MONO), "monospace"],
+        radius_size=sizes.radius_lg,
     )
     return base.set(
         **_both(

@@ -120,7 +120,7 @@ def test_only_the_five_endpoints_are_shown(client: Client) -> None:
     assert sorted(shown["named_endpoints"]) == ["/audio", "/image", "/multi_turn", "/text_speech", "/video"]
     assert not shown["unnamed_endpoints"]
     for endpoint in shown["named_endpoints"].values():
-        assert [given["parameter_name"] for given in endpoint["parameters"]][0] == "prompt"
+        assert endpoint["parameters"][0]["parameter_name"] == "prompt"
         needed = [given["parameter_name"] for given in endpoint["parameters"] if not given["parameter_has_default"]]
         assert needed[:1] in ([], ["prompt"])
         assert len(needed) <= 2
@@ -134,7 +134,11 @@ def test_a_closed_page_leaves_nothing_running(running: RunningApp) -> None:
         heartbeat = urllib.request.urlopen(f"{it.url}/gradio_api/heartbeat/{page}", timeout=30)
         config = json.loads(it.get("/config")[1])
         run = next(one["id"] for one in config["dependencies"] if "omni.begin('stage-text-speech')" in str(one["js"]))
-        body = {"data": ["a long one", True, "auto", "assistant", None, None, None], "fn_index": run, "session_hash": page}
+        body = {
+            "data": ["a long one", True, "auto", "assistant", None, None, None],
+            "fn_index": run,
+            "session_hash": page,
+        }
         request = urllib.request.Request(
             f"{it.url}/gradio_api/run/predict",
             json.dumps(body).encode(),

@@ -1,4 +1,7 @@
-"""What a press does: the actions of one tab over the same turn, as plain functions and one generator. Gradio only calls them (``shape.py``)."""
+"""What a press does: the actions of one tab over the same turn, as plain functions and one generator.
+
+Gradio only calls them (``shape.py``).
+"""
 
 from __future__ import annotations
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 from gradio.components import Component
 
 from launch.errors import InputError
 from ui.media import audio
 from ui.samples import Sample
-from ui.tabs.slots import SoundSlot
+from ui.tabs.slots import untouched
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -24,13 +25,15 @@ class AudioTab(Tab):
 
     def slots(self) -> list[Component]:
         return [
-            SoundSlot(
-                type="filepath",  # untouched: a numpy value would be rescaled on the way
-                sources=["upload", "microphone"],
-                label=self.t("audio.slot"),
-                editable=False,
-                buttons=[],
-                elem_classes="omni-slot",
+            untouched(
+                gr.Audio(
+                    type="filepath",  # a numpy value would be rescaled on the way
+                    sources=["upload", "microphone"],
+                    label=self.t("audio.slot"),
+                    editable=False,
+                    buttons=[],
+                    elem_classes="omni-slot",
+                )
             )
         ]
 

@@ -20,13 +20,13 @@ element.addEventListener("click", (event) => {
 """
 
 
-class Cards(gr.HTML):
-    """Listen with ``click``; the event's data has ``sample``, an id of ``assets/samples/samples.yaml``."""
+def build_cards(tab: str, stage: str, t: Texts) -> gr.HTML:
+    """The cards of ``tab``. Listen with ``click``; the event's data has ``sample``, an id of ``assets/samples/samples.yaml``.
 
-    is_template = True
-
-    def __init__(self, tab: str, stage: str, t: Texts) -> None:
-        super().__init__(_markup(tab, t), js_on_load=_ON_LOAD % stage, apply_default_css=False, elem_classes="omni-cards-box")
+    ``stage``: the id of the stage that a press opens.
+    """
+    on_load = _ON_LOAD % stage
+    return gr.HTML(_markup(tab, t), js_on_load=on_load, apply_default_css=False, elem_classes="omni-cards-box")
 
 
 def _markup(tab: str, t: Texts) -> str:

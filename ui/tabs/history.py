@@ -71,7 +71,10 @@ class History:
         too long, and the oldest media go, or when there are none the oldest exchange. The same object when nothing can go.
         """
         if error.key == "too-many-media":
-            excess, kind = int(str(error.facts["sent"])) - int(str(error.facts["limit"])), _KINDS[str(error.facts["kind_en"])]
+            excess, kind = (
+                int(str(error.facts["sent"])) - int(str(error.facts["limit"])),
+                _KINDS[str(error.facts["kind_en"])],
+            )
             fit = self
             while self.count(kind) - fit.count(kind) < excess and (lighter := fit.without_oldest_media()) is not fit:
                 fit = lighter
@@ -83,4 +86,8 @@ class History:
         return sum(len(part.data) for exchange in self.exchanges for part in exchange.media)
 
 
-_KINDS: dict[str, type[Part]] = {"images": Image, "sounds": Audio, "videos": Video}  # as ``ui/turn/refusals.py`` names them
+_KINDS: dict[str, type[Part]] = {
+    "images": Image,
+    "sounds": Audio,
+    "videos": Video,
+}  # as ``ui/turn/refusals.py`` names them

@@ -36,19 +36,29 @@ def _row(exchange: Exchange, t: Texts) -> str:
 def _media(media: tuple[Media, ...], t: Texts) -> str:
     pictures = [part for part in media if isinstance(part, Image)]
     shown = "".join(_thumbnail(part, t) for part in pictures[:_PICTURES_SHOWN])
-    more = f'<span class="omni-tag" data-verbatim>+{len(pictures) - _PICTURES_SHOWN}</span>' if len(pictures) > _PICTURES_SHOWN else ""
+    more = (
+        f'<span class="omni-tag" data-verbatim>+{len(pictures) - _PICTURES_SHOWN}</span>'
+        if len(pictures) > _PICTURES_SHOWN
+        else ""
+    )
     sounds = sum(part.seconds for part in media if isinstance(part, Audio))
     videos = sum(part.seconds for part in media if isinstance(part, Video))
     return shown + more + _tag(t("kind.audio"), sounds) + _tag(t("kind.video"), videos)
 
 
 def _tag(word: str, seconds: float) -> str:
-    return f'<span class="omni-tag"><span>{html.escape(word)}</span> <span data-verbatim>{seconds:.1f} s</span></span>' if seconds else ""
+    return (
+        f'<span class="omni-tag"><span>{html.escape(word)}</span> <span data-verbatim>{seconds:.1f} s</span></span>'
+        if seconds
+        else ""
+    )
 
 
 def _thumbnail(picture: Image, t: Texts) -> str:
     label = html.escape(t("kind.image"), quote=True)
-    return f'<img src="{_small(picture)}" alt="{label}" title="{picture.width}×{picture.height}" width="32" height="32">'
+    return (
+        f'<img src="{_small(picture)}" alt="{label}" title="{picture.width}×{picture.height}" width="32" height="32">'
+    )
 
 
 def _small(picture: Image) -> str:

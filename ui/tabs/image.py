@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 from gradio.components import Component
 
 from launch.errors import InputError
 from ui.media import image
 from ui.samples import Sample
-from ui.tabs.slots import SLOT_PX, PictureSlot
+from ui.tabs.slots import SLOT_PX, untouched
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -24,13 +25,15 @@ class ImageTab(Tab):
 
     def slots(self) -> list[Component]:
         return [
-            PictureSlot(
-                type="filepath",
-                sources=["upload", "clipboard", "webcam"],
-                label=self.t("image.slot"),
-                height=SLOT_PX,
-                buttons=[],
-                elem_classes="omni-slot",
+            untouched(
+                gr.Image(
+                    type="filepath",
+                    sources=["upload", "clipboard", "webcam"],
+                    label=self.t("image.slot"),
+                    height=SLOT_PX,
+                    buttons=[],
+                    elem_classes="omni-slot",
+                )
             )
         ]
 

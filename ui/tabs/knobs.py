@@ -12,7 +12,7 @@ from ui.texts import Texts
 from ui.turn.parts import Language, Settings, Voice
 from ui.voices import AnswerLanguage, answer_language, personas, voice
 
-# What a setting may be. Tokens: the model's context is 40960 and a long answer is cut at the server's own limit; temperature: OpenAI's range.
+# What a setting may be. Tokens: MiniCPM-o's context; temperature: the range of OpenAI's API, which the server takes over.
 _RANGES = {"max_tokens": (1, 40960), "temperature": (0, 2), "seed": (0, 2**31 - 1)}
 
 
@@ -44,7 +44,9 @@ def build(t: Texts) -> list[Component]:
     """The controls, in the order of ``Knobs``."""
     default = Knobs()
     with gr.Row(elem_classes="omni-knobs"):
-        speech = gr.Checkbox(default.speech, label=t("ask.speech"), container=False, elem_classes="omni-chip", min_width=0, scale=0)
+        speech = gr.Checkbox(
+            default.speech, label=t("ask.speech"), container=False, elem_classes="omni-chip", min_width=0, scale=0
+        )
         language = gr.Radio(
             [(t(f"ask.{name}"), name) for name in ("auto", "zh", "en")],
             value=default.language,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ui.media.signature import signature
 from ui.samples import Question, Sample
 from ui.tabs.history import History
 from ui.tabs.history_view import view
-from ui.tabs.slots import Attachments, MessageBox
+from ui.tabs.slots import without_example
 from ui.tabs.tab import Asked, Tab, told
 from ui.turn.parts import Language, Message, Part, Text
 from ui.turn.turn import Turn
@@ -31,7 +31,7 @@ _PREPARE = {"image": image.prepare, "audio": audio.prepare, "video": video.inter
 class Talk:
     """The conversation so far, and the questions of a sample that are still to come."""
 
-    history: History = History()
+    history: History = field(default_factory=History)
     script: tuple[Question, ...] = ()
 
 
@@ -42,7 +42,7 @@ class MultiTurn(Tab):
     drops_media = True
 
     def question(self) -> Component:
-        return MessageBox(
+        box = gr.MultimodalTextbox(
             label=self.t("multi_turn.slot"),
             show_label=False,
             placeholder=self.t("multi_turn.prompt_placeholder"),
@@ -54,6 +54,7 @@ class MultiTurn(Tab):
             max_lines=8,
             elem_classes="omni-question",
         )
+        return without_example(box)
 
     def memory(self) -> list[Component]:
         return [gr.State(Talk()), gr.HTML(view(History(), self.t), elem_classes="omni-talk", apply_default_css=False)]
@@ -67,7 +68,7 @@ class MultiTurn(Tab):
 
     def endpoint(self, asked: list[Component]) -> tuple[list[Component], list[Component]]:
         """Words and files apart: the first parameter of every endpoint is the prompt."""
-        files = Attachments(file_count="multiple", visible=False, label=self.t("multi_turn.slot"))
+        files = without_example(gr.File(file_count="multiple", visible=False, label=self.t("multi_turn.slot")))
         return [gr.Textbox("", visible=False, label=self.t("ask.prompt")), files], [gr.State(Talk())]
 
     def from_endpoint(self, given: Sequence[Any]) -> list[Any]:
@@ -122,5 +123,11 @@ def _prepared(path: Path) -> Prepared:
 def _last_words(history: History) -> str:
     """What decides the language when a turn is media only: the question before it."""
     return next(
-        (part.text for exchange in reversed(history.exchanges) for part in exchange.question.parts if isinstance(part, Text)), ""
+        (
+            part.text
+            for exchange in reversed(history.exchanges)
+            for part in exchange.question.parts
+            if isinstance(part, Text)
+        ),
+        "",
     )

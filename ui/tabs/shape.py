@@ -12,7 +12,7 @@ from ui.desk import Withdrawn
 from ui.stage import build_stage
 from ui.tabs import knobs
 from ui.tabs.actions import Actions, Reader
-from ui.tabs.cards import Cards
+from ui.tabs.cards import build_cards
 from ui.tabs.knobs import Knobs
 from ui.texts import Texts
 
@@ -20,7 +20,12 @@ ReaderOf = Callable[[gr.Request], Reader]
 
 # None of these is an endpoint, none dims the page, none waits for another page's. A plain function travels by POST and works where the
 # queue's stream does not; only ``follow`` rides on it.
-_PLAIN: dict[str, Any] = {"queue": False, "show_progress": "hidden", "trigger_mode": "once", "api_visibility": "private"}
+_PLAIN: dict[str, Any] = {
+    "queue": False,
+    "show_progress": "hidden",
+    "trigger_mode": "once",
+    "api_visibility": "private",
+}
 _FOLLOW: dict[str, Any] = {
     "show_progress": "hidden",
     "trigger_mode": "multiple",  # a new question is followed while the page still lets go of the last one
@@ -39,7 +44,7 @@ class Shape:
         self.stage_id = f"stage-{tab.id.replace('_', '-')}"
         with gr.Row(elem_classes="omni-main"):
             with gr.Column(elem_classes="omni-ask", scale=5, min_width=0):
-                self.cards = Cards(tab.id, self.stage_id, t)
+                self.cards = build_cards(tab.id, self.stage_id, t)
                 slots = tab.slots()
                 question = tab.question()
                 self.asked = [question, *slots, *tab.options()]
@@ -71,8 +76,12 @@ class Shape:
         remembering = [self.asked[0], *self.memory] if self.memory else []
         for begun in (run, press, drop):
             begun.then(self._follow, self.memory, [self.stage, *remembering], **_FOLLOW)
-        self.stop.click(self._stop, None, None, js=f"() => {{ window.omni.stop({self.stage_id!r}); return []; }}", **_PLAIN)
-        self.clear.click(self._clear, None, self.values, js=f"() => {{ window.omni.clear({self.stage_id!r}); return []; }}", **_PLAIN)
+        self.stop.click(
+            self._stop, None, None, js=f"() => {{ window.omni.stop({self.stage_id!r}); return []; }}", **_PLAIN
+        )
+        self.clear.click(
+            self._clear, None, self.values, js=f"() => {{ window.omni.clear({self.stage_id!r}); return []; }}", **_PLAIN
+        )
 
     def _split(self, given: tuple[Any, ...]) -> tuple[list[Any], Knobs]:
         count = len(self.values)

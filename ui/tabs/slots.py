@@ -1,78 +1,55 @@
-"""Gradio's own inputs, held back from opening what was uploaded: ``ui/media`` alone opens media, in its bounds and with
-its sentences. And from naming example files on the web, which no page of ours should."""
+"""Gradio's own inputs, held back from opening what was uploaded, and from naming example files on the web.
+
+``ui/media`` alone opens media, in its bounds and with its sentences; Gradio's components would decode a picture, or look
+for an ffmpeg program, on the event's way in. Their methods are set on the one component and not in a subclass: Gradio
+writes a stub file beside the source of every subclass, at each import.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import gradio as gr
 from gradio import processing_utils
+from gradio.components import Component
 from gradio.data_classes import FileData
+
+C = TypeVar("C", bound=Component)
 
 SLOT_PX = 190  # as low as a picture can still be told by: Run stays on a laptop's screen
 
 
-def _none(_: Any) -> None:
-    return None
+def untouched(slot: C) -> C:
+    """``slot`` (an image, audio or video component) gives the path of the file as it was uploaded, ``None`` for nothing."""
+    slot.preprocess = lambda payload: None if payload is None else payload.path
+    return without_example(slot)
 
 
-def _path(_: Any, payload: Any) -> str | None:
-    return None if payload is None else payload.path
+def without_example(component: C) -> C:
+    """``component`` offers no example to the endpoints' description; Gradio's own are addresses on the web."""
+    component.example_payload = component.example_value = lambda: None
+    return component
 
 
-class PictureSlot(gr.Image):
-    """A picture by upload, paste or camera, handed on as the path of the untouched file.
-
-    Gradio's own decodes it on the event's way in.
-    """
-
-    is_template = True  # the front end's component stays Gradio's
-    preprocess = _path
-    example_payload = example_value = _none  # type: ignore[assignment]
+def shown_as_it_is(video: gr.Video) -> gr.Video:
+    """``video`` shows a sample's file without asking ffmpeg programs whether a browser can play it: ours can be."""
+    video.postprocess = lambda value: None if value is None else _file(str(value), str(value).rpartition("/")[2])
+    return video
 
 
-class SoundSlot(gr.Audio):
-    """A sound by upload or microphone, as the path of the untouched file."""
+def spoken_answer() -> gr.Audio:
+    """An output of the endpoints that takes an answer's WAV as bytes; ``None``: nothing was spoken."""
+    output = gr.Audio(visible=False, label="wav")
 
-    is_template = True
-    preprocess = _path  # type: ignore[assignment]
-    example_payload = example_value = _none  # type: ignore[assignment]
-
-
-class VideoSlot(gr.Video):
-    """A video by upload or camera, as the path of the untouched file."""
-
-    is_template = True
-    preprocess = _path
-    example_payload = example_value = _none  # type: ignore[assignment]
-
-    def postprocess(self, value: Any) -> FileData | None:
-        # Gradio's own looks for ffmpeg programs to make a file playable; our samples are.
-        return None if value is None else FileData(path=str(value), orig_name=str(value).rpartition("/")[2])
-
-
-class MessageBox(gr.MultimodalTextbox):
-    """Words, files and the microphone in one."""
-
-    is_template = True
-    example_payload = example_value = _none  # type: ignore[assignment]
-
-
-class Attachments(gr.File):
-    """Files, for the endpoint of a conversation."""
-
-    is_template = True
-    example_payload = example_value = _none  # type: ignore[assignment]
-
-
-class SpokenAnswer(gr.Audio):
-    """An answer's WAV as an output of the API. ``None``: nothing was spoken."""
-
-    is_template = True
-    example_payload = example_value = _none  # type: ignore[assignment]
-
-    def postprocess(self, value: Any) -> FileData | None:
+    def kept(value: Any) -> FileData | None:
         if value is None:
             return None
-        path = processing_utils.save_bytes_to_cache(value, "answer.wav", cache_dir=self.GRADIO_CACHE)
-        return FileData(path=path, orig_name="answer.wav")
+        path = processing_utils.save_bytes_to_cache(value, "answer.wav", cache_dir=output.GRADIO_CACHE)
+        return _file(path, "answer.wav")
+
+    output.postprocess = kept
+    return without_example(output)
+
+
+def _file(path: str, name: str) -> FileData:
+    return FileData(path=path, orig_name=name)

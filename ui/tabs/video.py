@@ -14,7 +14,7 @@ from gradio.components import Component
 from launch.errors import InputError
 from ui.media import video
 from ui.samples import Sample
-from ui.tabs.slots import SLOT_PX, VideoSlot
+from ui.tabs.slots import SLOT_PX, shown_as_it_is, untouched
 from ui.tabs.tab import Asked, Tab, ask_about
 from ui.turn.parts import Language
 
@@ -28,21 +28,22 @@ class VideoTab(Tab):
     slots_above = True
 
     def slots(self) -> list[Component]:
-        return [
-            VideoSlot(
-                sources=["upload", "webcam"],
-                include_audio=True,
-                label=self.t("video.slot"),
-                height=SLOT_PX,
-                buttons=[],
-                elem_classes="omni-slot",
-            )
-        ]
+        slot = gr.Video(
+            sources=["upload", "webcam"],
+            include_audio=True,
+            label=self.t("video.slot"),
+            height=SLOT_PX,
+            buttons=[],
+            elem_classes="omni-slot",
+        )
+        return [untouched(shown_as_it_is(slot))]
 
     def options(self) -> list[Component]:
         ways = [(self.t(f"video.{way}"), way) for way in (INTERLEAVED, ORIGINAL)]
         way = gr.Radio(ways, value=INTERLEAVED, label=self.t("video.way"), elem_classes="omni-chips", min_width=0)
-        notes = "".join(f'<p data-way="{name}">{html.escape(self.t(f"video.{name}_note"))}</p>' for name in (INTERLEAVED, ORIGINAL))
+        notes = "".join(
+            f'<p data-way="{name}">{html.escape(self.t(f"video.{name}_note"))}</p>' for name in (INTERLEAVED, ORIGINAL)
+        )
         gr.HTML(notes, elem_classes="omni-small", apply_default_css=False)  # page.css shows the one of the chosen way
         return [way]
 
@@ -58,4 +59,6 @@ class VideoTab(Tab):
         if path is None:
             raise InputError("no-video")
         prepare = video.original if way == ORIGINAL else video.interleaved
-        return ask_about(await asyncio.to_thread(prepare, Path(path)), (prompt or "").strip() or self.t("video.question", page))
+        return ask_about(
+            await asyncio.to_thread(prepare, Path(path)), (prompt or "").strip() or self.t("video.question", page)
+        )
