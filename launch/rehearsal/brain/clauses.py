@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from launch.rehearsal.brain.zh_numbers import UNITS
 
 HAN = "\u3400-\u9fff\u3007"
-PAUSES = {"。！？!?.…\n": 0.30, "；;：:—": 0.20, "，,": 0.12, "、": 0.06}  # seconds after a mark, near those of a calm reader
+PAUSES = {
+    "。！？!?.…\n": 0.30,
+    "；;：:—": 0.20,
+    "，,": 0.12,
+    "、": 0.06,
+}  # seconds after a mark, near those of a calm reader
 MARKS = "".join(PAUSES)
 # ASCII marks end a clause only before a space, Chinese text or the end: not in 3.5, 12:30 or a/b.c
 CUT = re.compile(rf"[。！？…\n；：—，、]+[”’」』）)\"]*|[.!?;:,]+[\"')]*(?=\s|$|[{HAN}])")

@@ -18,14 +18,18 @@ from launch.rehearsal.brain.sound import EAR_RATE
 Language = Literal["zh", "en"]
 THREADS = 2  # the machine to serve has two cores
 WINDOW_S = 30.0  # Whisper's own longest
-AFTER_S = 2.0  # Whisper needs to see the end of speech; measured on 24 sentences: 0.8 s 14.5 % wrong characters, 2 s 8.4 %
+AFTER_S = (
+    2.0  # Whisper needs to see the end of speech; measured on 24 sentences: 0.8 s 14.5 % wrong characters, 2 s 8.4 %
+)
 MARGIN_S = 0.25  # kept around speech: the detector wakes a little late
 TRUSTED_S = 1.5  # below it Whisper's guess of the language is worse than the conversation's
 VOICE = 0.5  # probability of speech from which a chunk counts (silero's own default)
 LEAST_SPEECH_S = 0.2  # a shorter voice is a click or a cough: nothing is transcribed, for Whisper would invent words
 PAUSE_S = 0.5  # a silence this long may separate two windows
 TOKENS_PER_S = 8  # twice the tokens of fast speech: an answer beyond it is a loop
-SIMPLIFIED = " 以下是普通话的句子。"  # as the text before: keeps Whisper from traditional characters and adds punctuation
+SIMPLIFIED = (
+    " 以下是普通话的句子。"  # as the text before: keeps Whisper from traditional characters and adds punctuation
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Ear:
         said = []
         for start, end in windows(speech):
             first, last = max(0.0, start - MARGIN_S), min(seconds, end + MARGIN_S)
-            text, language = self._transcribe(wave[round(first * EAR_RATE) : round(last * EAR_RATE)], language)
+            text, language = self.transcribe(wave[round(first * EAR_RATE) : round(last * EAR_RATE)], language)
             said.append(text)
         assert language is not None
         return Heard(("" if language == "zh" else " ").join(said).strip(), language, seconds, speech_s, loudness)
@@ -81,7 +85,8 @@ class Ear:
                 stretches.append((at, end))
         return stretches
 
-    def _transcribe(self, wave: np.ndarray, language: Language | None) -> tuple[str, Language]:
+    def transcribe(self, wave: np.ndarray, language: Language | None) -> tuple[str, Language]:
+        """The words of at most ``WINDOW_S`` of speech, and their language, which is found out when it is None."""
         seconds = wave.size / EAR_RATE
         features = log_mel(wave, min(WINDOW_S, math.ceil(seconds + AFTER_S)))
         encoded = self._model.encode(ctranslate2.StorageView.from_array(features[None]))
@@ -102,7 +107,7 @@ class Ear:
         return self._tokenizer.decode(result.sequences_ids[0]).strip(), language
 
     def _tokens(self, *names: str) -> list[int]:
-        return [self._tokenizer.token_to_id(name) for name in names]
+        return [token for name in names if (token := self._tokenizer.token_to_id(name)) is not None]
 
 
 def windows(speech: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -12,7 +12,9 @@ from PIL import Image, ImageOps
 from launch.rehearsal.brain.brain import UndecodableMedia
 from launch.rehearsal.brain.read_text import Reader, Reading
 
-Colour = Literal["black", "white", "grey", "red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown"]
+Colour = Literal[
+    "black", "white", "grey", "red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown"
+]
 COLOURS: tuple[Colour, ...] = (
     *("black", "white", "grey", "red", "orange", "yellow"),
     *("green", "cyan", "blue", "purple", "pink", "brown"),
@@ -24,7 +26,11 @@ HUES: tuple[tuple[float, Colour], ...] = (
 )
 THUMB = 64  # pixels a side for counting colours: a share of a percent is still seen, and noise is averaged away
 NOTED = 0.08  # share of the picture from which a colour is worth a word
-DARK, GREYISH, WHITE = 0.18, 0.14, 0.86  # value below which it is black; saturation below which it is grey; value of white
+DARK, GREYISH, WHITE = (
+    0.18,
+    0.14,
+    0.86,
+)  # value below which it is black; saturation below which it is grey; value of white
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,12 @@ def open_picture(data: bytes) -> Image.Image:
         if picture.has_transparency_data:
             picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
         return picture.convert("RGB")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what Pillow raises for bad files
+    except (
+        OSError,
+        SyntaxError,
+        ValueError,
+        Image.DecompressionBombError,
+    ) as error:  # what Pillow raises for bad files
         raise UndecodableMedia("image", str(error)) from error
 
 
@@ -60,12 +71,12 @@ def look(picture: Image.Image, reader: Reader | None = None) -> Seen:
     quarters = (names[:half, :half], names[:half, half:], names[half:, :half], names[half:, half:])
     counts = np.bincount(names.ravel(), minlength=len(COLOURS)) / names.size
     order = [int(index) for index in np.argsort(-counts, kind="stable") if counts[index] >= NOTED]
-    top_left, top_right, bottom_left, bottom_right = (COLOURS[np.bincount(part.ravel()).argmax()] for part in quarters)
+    main: list[Colour] = [COLOURS[np.bincount(part.ravel()).argmax()] for part in quarters]
     return Seen(
         width=picture.width,
         height=picture.height,
         colours=tuple((COLOURS[index], float(counts[index])) for index in order or [int(counts.argmax())]),
-        quadrants=(top_left, top_right, bottom_left, bottom_right),
+        quadrants=(main[0], main[1], main[2], main[3]),
         brightness=float(thumb.mean() / 255),
         reading=reader(picture) if reader else Reading(),
         thumb=thumb,

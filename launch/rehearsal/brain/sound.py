@@ -21,7 +21,7 @@ FROM_MEMORY = {"protocol_whitelist": "none"}
 def decode(data: bytes, kind: Literal["audio", "video"]) -> np.ndarray:
     """The first sound stream of a file as mono at ``EAR_RATE``; empty for a video without sound. Raises ``UndecodableMedia``."""
     try:
-        with av.open(io.BytesIO(data), options=FROM_MEMORY) as container:
+        with av.open(io.BytesIO(data), "r", options=FROM_MEMORY) as container:
             if not container.streams.audio:
                 if kind == "video":
                     return np.zeros(0, np.float32)

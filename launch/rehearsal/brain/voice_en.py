@@ -16,6 +16,17 @@ THREADS = 2  # the machine to serve has two cores
 RETRIEVAL, UTF8, IPA = 1, 1, 2  # espeak-ng's speak_lib.h: AUDIO_OUTPUT_RETRIEVAL, espeakCHARS_UTF8, phoneme mode "IPA"
 START, END, PAD = "^", "$", "_"  # Piper's alphabet: around a sentence, and between any two phonemes
 MARK = re.compile(r"(?P<text>.+?)(?:(?P<mark>[,.;:!?])+(?=\s|$)|$)", re.S)  # not the point of 3.5 or the colon of 3:05
+# Signs that espeak-ng drops or spells.
+SIGNS = (
+    (re.compile(r"(?<=[\d)])\s+[-−]\s+(?=[\d(-])"), " minus "),
+    (re.compile(r"\s*÷\s*"), " divided by "),
+    (re.compile(r"\s*×\s*"), " times "),
+    (re.compile(r"\s*≈\s*"), " is about "),
+    (re.compile(r"\^"), " to the power of "),
+    (re.compile(r"²"), " squared"),
+    (re.compile(r"³"), " cubed"),
+    (re.compile(r"\$(\d[\d,.]*\d|\d)"), r"\1 dollars"),
+)
 
 
 class Phonemes:
@@ -31,6 +42,8 @@ class Phonemes:
 
     def __call__(self, text: str) -> str:
         """IPA with the punctuation the voice pauses at, which espeak-ng itself drops."""
+        for sign, words in SIGNS:
+            text = sign.sub(words, text)
         parts = (part for part in MARK.finditer(text) if re.search(r"\w", part["text"]))
         return " ".join(self._phrase(part["text"]) + (part["mark"] or "") for part in parts)
 
@@ -75,4 +88,4 @@ class EnglishVoice:
             "input_lengths": np.array([len(ids)], np.int64),
             "scales": self._scales,
         }
-        return self._model.run(None, inputs)[0].ravel()
+        return np.asarray(self._model.run(None, inputs)[0]).ravel()

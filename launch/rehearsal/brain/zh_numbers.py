@@ -100,6 +100,9 @@ def _fraction(match: re.Match[str]) -> str:
 
 
 RULES = (
+    (re.compile(r"\^(\d+)"), lambda m: f"的{number(m[1])}次方"),
+    (re.compile(r"[²³]"), lambda m: "的平方" if m[0] == "²" else "的立方"),
+    (re.compile(r"\s*≈\s*"), lambda m: "约等于"),
     (re.compile(rf"{START}(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?![\d.])"), _date),
     (re.compile(rf"{START}(\d{{4}})(?=年)"), lambda m: by_digit(m[1])),
     (re.compile(rf"{START}(\d{{1,2}}):(\d{{2}})(?::(\d{{2}}))?(?!\d)"), _time),
@@ -109,7 +112,7 @@ RULES = (
     (re.compile(rf"\$\s*({NUMBER})"), lambda m: number(m[1]) + "美元"),
     (re.compile(rf"{START}(\d+)/(\d+)(?![\d/])"), _fraction),
     (re.compile(rf"(^|[^\w\s.)）])(\s*)[-−](?={NUMBER})"), lambda m: m[1] + m[2] + "负"),
-    (re.compile(r"(?<=[\d)）])(\s*)([-+−×*÷/=＝])(\s*)(?=[-−负(（]?\d)"), _operator),
+    (re.compile(r"(?<=[\d)）方])(\s*)([-+−×*÷/=＝])(\s*)(?=[-−负(（]?\d)"), _operator),
     (re.compile(r"(?<=\d)\s*[~～–—]\s*(?=\d)"), lambda m: "到"),
     (re.compile(rf"({NUMBER})\s*({'|'.join(UNITS)})(?![A-Za-z])"), lambda m: m[1] + UNITS[m[2]]),
     (re.compile(rf"(?<![\d.第])2(?=\s*(?:{COUNTED}))"), lambda m: "两"),
