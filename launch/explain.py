@@ -25,8 +25,9 @@ from launch.prefilter import SHORTEST, words
 NOT_IN_LOGS = frozenset({"media", "rehearsal"})
 # A server's own life, as against one request or one connection to it: what ended the server outranks what a client got.
 SERVER_LIFE = frozenset({"preflight", "startup", "runtime", "duplex"})
-# The API process says one of these once when it starts; a log that was appended to holds several runs.
-RUN_MARKS = (b"vllm server version", b"delegating entrypoint handling to vllm-omni")
+# The API process says these when it starts, in this order, the first only if it is called `vllm`; a log that was
+# appended to holds several runs.
+DELEGATING, SERVING = b"delegating entrypoint handling to vllm-omni", b"vllm server version"
 BLOCK = 4 << 20  # bytes read at once: large against a line, small against the memory
 REACH = 60  # lines around a hit in which its process's neighbours are looked for: stages interleave
 NEIGHBOURS = 3  # lines of one message before and after; vLLM wraps its longest over two
@@ -125,11 +126,13 @@ def rank(hits: Iterable[Hit]) -> list[Hit]:
     )
 
 
-def scan(stream: BinaryIO) -> Iterator[Hit]:
-    """Every fault of the catalogue in ``stream``, each at its first line of each run."""
+def scan(stream: BinaryIO, block_size: int = BLOCK) -> Iterator[Hit]:
+    """Every fault of the catalogue in ``stream``, each at its first line of each run; read ``block_size`` bytes at
+    once.
+    """
     search, first = _Search(), 1
     kept: list[bytes] = []
-    for block in _blocks(stream):
+    for block in _blocks(stream, block_size):
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -139,10 +142,10 @@ def scan(stream: BinaryIO) -> Iterator[Hit]:
         first += len(together) - len(kept)
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Whole lines, about ``BLOCK`` bytes of them at a time."""
+def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Whole lines, about ``size`` bytes of them at a time."""
     rest = b""
-    while data := stream.read(BLOCK):
+    while data := stream.read(size):
         cut = data.rfind(b"\n") + 1
         if cut:
             yield rest + data[:cut]
@@ -169,12 +172,19 @@ class _Search:
         self.run = -1
         self.known: dict[int, frozenset[str | None]] = {}  # shape of a line -> what its words may belong to
         self.tried: set[int] = set()  # lines that held a word and yet did not match
+        self.delegated = False
         self._begin_run()
 
     def _begin_run(self) -> None:
         """Everything is looked for again. What is known of lines stays true: the words are the same."""
         self.run += 1
         self.open = {signature.fault.id: signature for signature in signatures()}
+
+    def _mark(self, delegating: bool) -> None:
+        """A start was announced. Its second announcement begins no second run."""
+        if delegating or not self.delegated:
+            self._begin_run()
+        self.delegated = delegating
 
     def block(self, lines: Sequence[bytes], first: int, seen: int) -> Iterator[Hit]:
         """Search ``lines``; the first of them has the number ``first``. The first ``seen`` were searched before, with
@@ -183,7 +193,7 @@ class _Search:
         plain = [COLOURS.sub(b"", line).lower() if b"\x1b" in line else line.lower() for line in lines]
         for index, found in self._candidates(plain):
             if None in found and index >= seen:
-                self._begin_run()
+                self._mark(DELEGATING in plain[index])
             hopeful = [self.open[id] for id in found if id in self.open]
             if hopeful:
                 yield from self._try(lines, index, hopeful, first)
@@ -248,7 +258,7 @@ class _Words:
 
 @cache
 def _words() -> _Words:
-    shapes: dict[bytes, set[str | None]] = {_shape(mark): {None} for mark in RUN_MARKS}
+    shapes: dict[bytes, set[str | None]] = {_shape(mark): {None} for mark in (DELEGATING, SERVING)}
     numbers: dict[bytes, set[str | None]] = {}
     for signature in signatures():
         for word in map(str.encode, signature.words):
