@@ -32,12 +32,12 @@ def claim(host: str, port: int) -> socket.socket:
         door.close()
         if refused.errno != errno.EADDRINUSE:
             raise LaunchError("app-port-refused", host=host, port=port, reason=refused.strerror) from refused
-        holder, command = _holder(port)
-        raise LaunchError("app-port-taken", port=port, holder=holder, next=port + 1, command=command) from refused
+        who, command = holder(port)
+        raise LaunchError("app-port-taken", port=port, holder=who, next=port + 1, command=command) from refused
     return door
 
 
-def _holder(port: int) -> tuple[str, str]:
+def holder(port: int) -> tuple[str, str]:
     """Who listens on ``port``, and the command that ends or finds it. Another user's process has no name here."""
     for process in psutil.process_iter(["pid", "name"]):
         try:
