@@ -15,8 +15,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m ui.media", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--name", help="what the uploader called it; only shown, never used")
-    parser.add_argument("--as", dest="kind", choices=("image", "audio", "video"), help="treat it as this kind (default: by its content)")
-    parser.add_argument("--whole", action="store_true", help="a clip as one file for the server instead of pictures and sounds")
+    parser.add_argument(
+        "--as", dest="kind", choices=("image", "audio", "video"), help="treat it as this kind (default: by its content)"
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="a clip as one file for the server instead of pictures and sounds"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of sentences")
     parser.add_argument("--out", type=Path, help="write the parts into this folder")
     asked = parser.parse_args(arguments)
@@ -25,7 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
         json.dump(told, sys.stdout, ensure_ascii=False, indent=2)
         sys.stdout.write("\n")
     else:
-        facts = [f"{key} {told[key]}" for key in ("width", "height", "duration_s", "frames_1fps", "has_audio") if told[key] is not None]
+        facts = [
+            f"{key} {told[key]}"
+            for key in ("width", "height", "duration_s", "frames_1fps", "has_audio")
+            if told[key] is not None
+        ]
         print(f"{told['name']}: {told['kind'] or '?'}, {len(told['parts'])} part(s)", *facts, sep=", ")
         for language in ("zh", "en"):
             if told[f"message_{language}"]:

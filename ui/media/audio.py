@@ -19,7 +19,7 @@ from ui.media.sound import RATE, Block, Mono16k, levelled, wav
 
 PART_SECONDS = 30  # MiniCPM-o answers 400 to anything longer: one Whisper window
 AIM_SECONDS = 29  # parts are planned a second shorter, so that each cut may move half a second to a pause
-MAX_SECONDS = 30 * 60  # 64 sounds are allowed in a prompt: 62 parts. At 10 tokens a second that is 18k of 40k of context
+MAX_SECONDS = 30 * 60  # 62 parts of the 64 sounds a prompt may hold; at 10 tokens a second 18k of 40k of context
 PAUSE_SECONDS = 0.05  # a cut falls into the quietest stretch of this length: shorter than a syllable
 
 

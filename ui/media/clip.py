@@ -19,6 +19,10 @@ SOUND_BITS = 64_000  # AAC is clear at this for one channel of 16 kHz
 SOUND_BLOCK = 1024  # samples of an AAC frame
 
 
+def _when(packet: Packet) -> float:
+    return float((packet.dts or 0) * packet.time_base)
+
+
 class Clip:
     """An MP4 being written in memory. All pictures are brought to the size of the first, whose sides must be even."""
 
@@ -52,7 +56,7 @@ class Clip:
         if sound is not None:
             self._packets += self._encoded(sound)
         with self._out:
-            for packet in sorted(self._packets, key=lambda packet: packet.dts * packet.time_base):
+            for packet in sorted(self._packets, key=_when):
                 self._out.mux(packet)
         return self._file.getvalue()
 

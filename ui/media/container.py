@@ -20,16 +20,19 @@ from av.video.stream import VideoStream
 from launch.errors import MediaError
 from ui.media.signature import signature
 
-DEMUXERS = ["mov", "matroska", "webm", "avi", "asf", "flv", "mpegts", "mpeg", "mpegvideo", "gif", "ogg", "wav", "w64", "aiff", "caf", "au", "mp3", "aac", "ac3", "eac3", "dts", "flac", "amr", "amrnb", "amrwb", "ape", "wv", "tta", "dsf", "rm", "dv", "mxf", "nut"]
+DEMUXERS = (
+    "mov,matroska,webm,avi,asf,flv,mpegts,mpeg,mpegvideo,gif,ogg,wav,w64,aiff,caf,au,mp3,aac,ac3,eac3,dts,flac,amr,"
+    "amrnb,amrwb,ape,wv,tta,dsf,rm,dv,mxf,nut"
+)
 """What phones, browsers, cameras, recorders and players write. Those that open further files or addresses by a text they read
 (hls, dash, concat, sdp, rtsp, image2, ...) are not among them, and no protocol is allowed to the ones that are."""
 
 MAX_FRAME_PIXELS = 8192 * 4320  # 8K, which phones record; a header that claims more is a bomb, not a film
 READ_BYTES = 1 << 20  # a block of the file at a time: each one costs a call into Python
-THREADS = min(4, os.cpu_count() or 1)  # decoding 1080p gains little beyond four, and each holds a whole frame more
+THREADS = min(4, os.cpu_count() or 1)  # decoding 1080p gains little beyond four, each of which holds a frame more
 
 WORK_SECONDS = 120.0
-"""Longest work on one upload. An hour of 1080p takes about 20 s on two cores; what needs more was made to."""
+"""Longest work on one upload: ten times what a minute of 1080p takes on two busy cores; what needs more was made to."""
 
 
 class Budget:
@@ -64,9 +67,10 @@ def opened(path: Path) -> Iterator[InputContainer]:
         try:
             container = av.open(
                 _Nameless(file),
+                mode="r",
                 buffer_size=READ_BYTES,
                 options={"max_pixels": str(MAX_FRAME_PIXELS)},
-                container_options={"format_whitelist": ",".join(DEMUXERS), "protocol_whitelist": "none"},
+                container_options={"format_whitelist": DEMUXERS, "protocol_whitelist": "none"},
             )
         except (FFmpegError, OSError, ValueError) as error:
             file.seek(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from av import VideoFrame
-from av.sidedata.sidedata import Type
+from av.sidedata.sidedata import SideDataContainer, Type
 from av.video.reformatter import Interpolation
 from PIL import Image
 
@@ -58,7 +58,8 @@ def _stretched(size: tuple[int, int], ratio: float) -> tuple[int, int]:
 
 def _matrix(frame: VideoFrame) -> np.ndarray:
     """The 2 x 2 of the display matrix (ISO 14496-12, 8.2.2: x' = a x + c y, y' = b x + d y), as [[a, b], [c, d]]."""
-    data = frame.side_data.get(Type.DISPLAYMATRIX)
+    # not `frame.side_data`: that ties a frame and its side data into a cycle, and a decoder's memory hangs on every such frame
+    data = SideDataContainer(frame).get(Type.DISPLAYMATRIX)  # pyright: ignore[reportCallIssue]
     if data is None:
         return np.eye(2)
     return np.frombuffer(bytes(data), "=i4").reshape(3, 3)[:2, :2]

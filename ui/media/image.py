@@ -22,9 +22,11 @@ register_heif_opener(thumbnails=False)
 Pillow.init()  # registers every reader now: the registry is asked by name below
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "ICO", "AVIF", "HEIF", "JPEG2000")
-"""What phones, cameras, browsers and scanners write (MPO comes with JPEG). Pillow's other readers are left out: some start programs (EPS)."""
+"""What phones, cameras, browsers and scanners write; MPO comes with JPEG. Pillow's other readers stay out: EPS starts a program."""
 
-BOMB_PIXELS = 178_956_970  # Pillow's own limit for an error; the largest phone sensors have 108 Mpx, some 200 Mpx are binned
+BOMB_PIXELS = (
+    178_956_970  # Pillow's own limit for an error; the largest phone sensors have 108 Mpx, some 200 Mpx are binned
+)
 MEMORY_BYTES = 560_000_000  # what decoding one picture may take: 600 MB above idle, less 40 MB for strips and the JPEG
 BYTES_PER_PIXEL = {"WEBP": 16.1, "HEIF": 7.5, "AVIF": 9.3, "JPEG2000": 19.4}
 """Peak memory of Pillow's decoders a pixel, measured on a 27 Mpx picture (Pillow 12.3, pillow-heif 1.8); others: ``_weight``."""
@@ -32,7 +34,18 @@ BYTES_PER_PIXEL = {"WEBP": 16.1, "HEIF": 7.5, "AVIF": 9.3, "JPEG2000": 19.4}
 FRAMES_TRIED = 10  # an animation may open on frames with nothing in them; more than a few are not an opening
 QUALITY = 92  # small print stays readable; colour at full resolution for red text on white
 
-DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, struct.error, zlib.error)
+DAMAGE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    IndexError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+)
 """What Pillow's readers raise on broken files: they document OSError and leak the rest."""
 
 
@@ -53,7 +66,9 @@ def prepare(path: Path, name: str | None = None) -> Prepared:
             picture = _opened(file)
             width, height = picture.size
             _refuse_giants(picture)
-            if isinstance(picture, JpegImagePlugin.JpegImageFile):  # decodes 1/2, 1/4, 1/8 for a fraction of time and memory
+            if isinstance(
+                picture, JpegImagePlugin.JpegImageFile
+            ):  # decodes 1/2, 1/4, 1/8 for a fraction of time and memory
                 picture.draft("RGB", fit(width, height))
             notices = _first_visible(picture)
             picture.load()
@@ -115,7 +130,9 @@ def _weight(picture: Pillow.Image) -> float:
             return stored / 4  # at these sizes draft mode decodes at half the side or less
         sampling = [(layer[1], layer[2]) for layer in picture.layer]  # (horizontal, vertical) factors of each channel
         densest = max(across * down for across, down in sampling)
-        return stored / 4 + 2 * sum(across * down for across, down in sampling) / densest  # all coefficients, 16 bits each
+        return (
+            stored / 4 + 2 * sum(across * down for across, down in sampling) / densest
+        )  # all coefficients, 16 bits each
     if picture.format == "TIFF" and picture.getexif().get(pixels.ORIENTATION, 1) != 1:
         return 2 * stored  # Pillow turns it into a second copy while loading
     return stored
@@ -124,11 +141,13 @@ def _weight(picture: Pillow.Image) -> float:
 def _first_visible(picture: Pillow.Image) -> tuple[Notice, ...]:
     """Stands ``picture`` on its first frame that is not wholly transparent; says so when there is more than one frame."""
     frames = getattr(picture, "n_frames", 1)
-    if frames == 1 or picture.format == "MPO":  # the further pictures of an MPO are previews or a second eye, not an animation
+    if (
+        frames == 1 or picture.format == "MPO"
+    ):  # the further pictures of an MPO are previews or a second eye, not an animation
         return ()
     for index in range(min(frames, FRAMES_TRIED)):
         picture.seek(index)
-        if not picture.has_transparency_data or picture.convert("RGBA").getchannel("A").getextrema()[1] > 0:
+        if not picture.has_transparency_data or picture.convert("RGBA").getchannel("A").getbbox():
             break
     else:
         picture.seek(0)

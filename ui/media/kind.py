@@ -17,7 +17,7 @@ CLIP_SECONDS = 2.0
 
 
 def kind_of(path: Path) -> Kind:
-    """"image", "audio" or "video". The name is not looked at.
+    """ "image", "audio" or "video". The name is not looked at.
 
     Raises ``MediaError``: media-gone, media-empty-file, media-file-too-large, media-empty-audio, media-truncated,
     media-unsupported-format.

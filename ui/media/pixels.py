@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any, cast
 
 import numpy as np
 from PIL import Image, ImageCms
@@ -38,14 +39,14 @@ def bounded(picture: Image.Image, size: tuple[int, int]) -> tuple[Image.Image, b
 
     Raises ``MediaError`` media-unsupported-format for a way of storing pixels that has no conversion.
     """
-    to_rgb = _conversion(picture)
+    plain = _conversion(picture)
     width, height = fit(*size)
     block = max(1, min(picture.width // width, picture.height // height))
     rows = max(1, STRIP_PIXELS // picture.width // block) * block
     small = Image.new("RGB", (-(-picture.width // block), -(-picture.height // block)))
     for top in range(0, picture.height, rows):
         strip = picture.crop((0, top, picture.width, min(top + rows, picture.height)))
-        small.paste(to_rgb(strip).reduce(block), (0, top // block))
+        small.paste(_on_white(plain(strip).reduce(block)), (0, top // block))
     if small.size != (width, height):
         # the last blocks may hang over the edge: `exact` is the part of `small` that the picture covers
         exact = (0, 0, picture.width / block, picture.height / block)
@@ -67,25 +68,25 @@ def _orientation(picture: Image.Image) -> int:
 
 
 def _conversion(picture: Image.Image) -> Strip:
-    """What turns a strip of ``picture`` into RGB on white."""
+    """What turns a strip of ``picture`` into RGB, or RGBA where it has transparent parts."""
     if picture.mode.startswith("I;16"):
         return lambda strip: _grey(np.asarray(strip) / SIXTEEN_TO_EIGHT)
     if picture.mode in ("I", "F"):
-        low, high = picture.getextrema()
-        return lambda strip: _grey(_eight_bit(np.asarray(strip), float(low), float(high)))
+        low, high = cast(tuple[float, float], picture.getextrema())
+        return lambda strip: _grey(_eight_bit(np.asarray(strip), low, high))
     if picture.mode == "CMYK":
         return _from_cmyk(picture.info.get("icc_profile"))
     if picture.has_transparency_data:
-        return _on_white
+        return lambda strip: strip.convert("RGBA")  # un-multiplies the premultiplied modes as well
     if picture.mode == "LAB":
         raise MediaError("media-unsupported-format", seen="LAB TIFF")
     return lambda strip: strip.convert("RGB")
 
 
-def _on_white(strip: Image.Image) -> Image.Image:
-    coloured = strip.convert("RGBA")  # un-multiplies the premultiplied modes as well
-    white = Image.new("RGBA", strip.size, "white")
-    return Image.alpha_composite(white, coloured).convert("RGB")
+def _on_white(picture: Image.Image) -> Image.Image:
+    if picture.mode == "RGB":
+        return picture
+    return Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
 
 
 def _grey(values: np.ndarray) -> Image.Image:
@@ -116,7 +117,8 @@ def _to_srgb(picture: Image.Image, icc: bytes | None) -> Image.Image:
         return picture
     try:
         profile = ImageCms.ImageCmsProfile(BytesIO(icc))
-        if profile.profile.xcolor_space.strip() != "RGB" or "sRGB" in (profile.profile.profile_description or ""):
+        told: Any = profile.profile
+        if told.xcolor_space.strip() != "RGB" or "sRGB" in (told.profile_description or ""):
             return picture
         converted = ImageCms.profileToProfile(picture, profile, ImageCms.createProfile("sRGB"), outputMode="RGB")
     except (ImageCms.PyCMSError, OSError):

@@ -6,23 +6,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from launch.errors import MediaError
 from launch.faults import Explanation, explain
-from ui.turn.parts import Part
+from ui.turn.parts import Audio, Image, Video
 
 Kind = Literal["image", "audio", "video"]
+Medium = Image | Audio | Video
 
 SHOWN_NAME = 80  # characters of an upload's name that are shown: one line of the page
 
 
 @dataclass(frozen=True)
 class Notice:
-    """The upload was taken, but not exactly as it was. ``key``: id in deploy/faults.yaml; ``facts``: values for its sentences."""
+    """The upload was taken, but not just as it was. ``key``: id in deploy/faults.yaml; ``facts``: values for its sentences."""
 
     key: str
-    facts: Mapping[str, object] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def told(self, language: str) -> Explanation:
         """Its sentences in "zh" or "en"."""
@@ -39,7 +40,7 @@ class Prepared:
     """
 
     kind: Kind
-    parts: tuple[Part, ...]
+    parts: tuple[Medium, ...]
     name: str = ""
     width: int | None = None
     height: int | None = None
@@ -51,7 +52,7 @@ class Prepared:
 
 
 def shown_name(path: Path, name: str | None) -> str:
-    """A name fit to be shown, and for nothing else: the last part of what the client claimed, one line, at most 80 characters.
+    """A name to be shown, and for nothing else: the last part of what the client claimed, one line, at most 80 characters.
 
     Files written to disk are never named after it.
     """

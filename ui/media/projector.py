@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
+from fractions import Fraction
 from math import inf
 
 from av import AudioFrame, VideoFrame
@@ -16,7 +17,9 @@ from av.video.stream import VideoStream
 from ui.media.container import THREADS, Budget, decoded, packets
 from ui.media.reel import Reel
 
-RUN_IN_SECONDS = 0.3  # sound decoded ahead of a wanted second: the bit reservoir of MP3 and the pre-roll of Opus lie within it
+RUN_IN_SECONDS = (
+    0.3  # sound decoded ahead of a wanted second: the bit reservoir of MP3 and the pre-roll of Opus lie within it
+)
 
 
 def play(
@@ -29,8 +32,7 @@ def play(
 
     Raises ``MediaError`` media-too-slow.
     """
-    picture = container.streams[reel.video]
-    sound = container.streams[reel.sound] if reel.sound is not None else None
+    picture, sound = reel.picture_in(container), reel.sound_in(container)
     screen = _Screen(picture, reel, sorted(wanted, key=lambda index: reel.shown[index]))
     audible = {second - 1 for second in seconds} | set(seconds)
     for packet in packets(container, [picture, sound] if sound else [picture], budget):
@@ -59,7 +61,7 @@ class _Screen:
         self._pending = deque(wanted)  # in the order of showing, which is the order decoders give
         self._wanted = frozenset(wanted)
         self._index = -1
-        self._tick = stream.time_base
+        self._tick = stream.time_base or Fraction(1)  # libav gives every stream one
         self._decoder = stream.codec_context
         self._decoder.thread_type = ThreadType.AUTO
         self._decoder.thread_count = THREADS

@@ -13,7 +13,9 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
+from av.audio.stream import AudioStream
 from av.container import InputContainer
+from av.video.stream import VideoStream
 
 from launch.errors import MediaError
 from ui.media.container import Budget, packets, picture_stream, sound_stream
@@ -74,6 +76,14 @@ class Reel:
                 merged.append((first, last))
         return merged
 
+    def picture_in(self, container: InputContainer) -> VideoStream:
+        """The picture stream in ``container``, opened anew on the same file."""
+        return next(stream for stream in container.streams.video if stream.index == self.video)
+
+    def sound_in(self, container: InputContainer) -> AudioStream | None:
+        """The sound track in ``container``, opened anew on the same file."""
+        return next((stream for stream in container.streams.audio if stream.index == self.sound), None)
+
     @cached_property
     def _order(self) -> np.ndarray:
         """Packets that are shown, in the order of showing."""
@@ -109,7 +119,7 @@ def read(container: InputContainer, budget: Budget) -> Reel:
             if at >= latest:
                 latest, last_length = at, length
             if len(shown) > MAX_PICTURES:
-                raise MediaError("media-too-long", limit=MAX_PICTURES // 60 // 3600, unit="h")
+                raise MediaError("media-too-long", minutes=round((latest - shown[0]) / 60), limit=MAX_PICTURES // 3600)
         elif stamp is not None:
             at = float(stamp * packet.time_base)
             sound_start, sound_end = min(sound_start, at), max(sound_end, at + length)

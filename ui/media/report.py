@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from launch.errors import MediaError
-from launch.faults import explain
+from launch.faults import Explanation, explain
 from ui.media import audio, image, video
 from ui.media.kind import kind_of
-from ui.media.prepared import Kind, Prepared, shown_name
+from ui.media.prepared import Kind, Medium, Notice, Prepared, shown_name
 from ui.media.signature import signature
-from ui.turn.parts import Audio, Image, Part, Video
+from ui.turn.parts import Audio, Image, Video
 
 PREPARE: dict[Kind, Callable[[Path, str | None], Prepared]] = {
     "image": image.prepare,
@@ -22,7 +22,9 @@ SUFFIXES: dict[str, str] = {"image/jpeg": ".jpg", "audio/wav": ".wav", "video/mp
 LANGUAGES = ("zh", "en")
 
 
-def report(path: Path, name: str | None = None, kind: Kind | None = None, whole: bool = False, out: Path | None = None) -> dict:
+def report(
+    path: Path, name: str | None = None, kind: Kind | None = None, whole: bool = False, out: Path | None = None
+) -> dict:
     """What ``path`` becomes, or why it cannot: ``ok``, facts, ``error_kind`` and sentences in both languages, and the parts.
 
     ``kind``: as which box's upload it is treated; by default what its content says. ``whole``: a clip as one file instead of pairs.
@@ -38,13 +40,20 @@ def report(path: Path, name: str | None = None, kind: Kind | None = None, whole:
         told["kind"] = told["kind"] or _announced(path)
         told |= {key: error.facts[key] for key in ("width", "height") if key in error.facts}
         told["error_kind"] = error.key.removeprefix("media-").replace("-", "_")
-        return told | {f"message_{language}": _sentence(explain(error, language)) for language in LANGUAGES} | {"parts": []}
+        return (
+            told
+            | {f"message_{language}": _sentence(explain(error, language)) for language in LANGUAGES}
+            | {"parts": []}
+        )
+    notices = prepared.notices
+    if kind is None and prepared.kind == "audio" and signature(path).kind == "video":
+        notices += (Notice("media-note-sound-only"),)
     for fact in ("width", "height", "duration_s", "frames_1fps", "has_audio"):
         told[fact] = getattr(prepared, fact)
     told["ok"] = True
     for language in LANGUAGES:
-        told[f"message_{language}"] = " ".join(_sentence(notice.told(language)) for notice in prepared.notices) or None
-    told["notices"] = [notice.key for notice in prepared.notices]
+        told[f"message_{language}"] = " ".join(_sentence(notice.told(language)) for notice in notices) or None
+    told["notices"] = [notice.key for notice in notices]
     told["parts"] = [_described(part, prepared, place) for place, part in enumerate(prepared.parts)]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -62,11 +71,11 @@ def _announced(path: Path) -> Kind | None:
         return None
 
 
-def _sentence(explanation) -> str:
+def _sentence(explanation: Explanation) -> str:
     return f"{explanation.cause} {explanation.cure}".strip()
 
 
-def _described(part: Part, prepared: Prepared, place: int) -> dict:
+def _described(part: Medium, prepared: Prepared, place: int) -> dict:
     row: dict = {"kind": type(part).__name__.lower(), "mime": part.mime, "bytes": len(part.data)}
     match part:
         case Image():

@@ -95,7 +95,11 @@ class _Run:
         self._resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
 
     def continued_by(self, frame: AudioFrame) -> bool:
-        if (frame.sample_rate, frame.format.name, frame.layout.nb_channels) != (self._rate, self._form.name, self._channels):
+        if (frame.sample_rate, frame.format.name, frame.layout.nb_channels) != (
+            self._rate,
+            self._form.name,
+            self._channels,
+        ):
             return False
         if frame.time is None or self._start is None:
             return True

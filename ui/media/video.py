@@ -15,11 +15,11 @@ from ui.media.clip import PER_SECOND, Clip
 from ui.media.container import Budget, opened
 from ui.media.frame import upright
 from ui.media.jpeg import encode
-from ui.media.prepared import Notice, Prepared
+from ui.media.prepared import Medium, Notice, Prepared
 from ui.media.reel import Reel, read
 from ui.media.sound import RATE, wav
 from ui.media.viewing import reel_of, view
-from ui.turn.parts import Image, Part, Video
+from ui.turn.parts import Image, Video
 
 MAX_PAIRS = 64  # images, and sounds, allowed in a prompt (limit_mm_per_prompt of the one-card layout)
 FRAME_QUALITY = 85  # 448 px are for seeing, not for small print; 64 such pictures stay near 3 MB
@@ -51,7 +51,7 @@ def interleaved(path: Path, name: str | None = None) -> Prepared:
         pictures[index] = encode(upright(frame, aspect), quality=FRAME_QUALITY, subsampling=2)
 
     viewing = view(path, reel, shown, seconds, budget, draw)
-    parts: list[Part] = []
+    parts: list[Medium] = []
     picture = next(iter(pictures.values()))
     for place, (second, index) in enumerate(zip(seconds, shown, strict=True)):
         picture = pictures.get(index, picture)  # the one before stays where a picture could not be decoded
@@ -91,7 +91,7 @@ def original(path: Path, name: str | None = None) -> Prepared:
 
 def _countable(container: InputContainer, reel: Reel) -> bool:
     """Whether sampling the file by frame numbers, trusting its header, lands on the right pictures."""
-    stream = container.streams[reel.video]
+    stream = reel.picture_in(container)
     return (
         "mp4" in container.format.name.split(",")
         and len(container.streams.video) == 1

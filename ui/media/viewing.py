@@ -61,7 +61,9 @@ def reel_of(path: Path, budget: Budget) -> Reel:
         return read(container, budget)
 
 
-def view(path: Path, reel: Reel, shown: Collection[int], seconds: Collection[int], budget: Budget, draw: Draw) -> Viewing:
+def view(
+    path: Path, reel: Reel, shown: Collection[int], seconds: Collection[int], budget: Budget, draw: Draw
+) -> Viewing:
     """Plays the clip once: calls ``draw`` for the ``shown`` packets in the order of showing, gathers the sound of ``seconds``.
 
     Raises ``MediaError``: media-truncated when none of the pictures can be decoded, media-too-slow.
@@ -69,7 +71,7 @@ def view(path: Path, reel: Reel, shown: Collection[int], seconds: Collection[int
     track, mono = Track(seconds, reel.origin), Mono16k()
     size, plain = (0, 0), True
     with opened(path) as container:
-        aspect = float(container.streams[reel.video].sample_aspect_ratio or 1)
+        aspect = float(reel.picture_in(container).sample_aspect_ratio or 1)
         if not 1 / WIDEST_PIXEL <= aspect <= WIDEST_PIXEL:
             aspect = 1.0
         for item in play(container, reel, set(shown), set(seconds), budget):
