@@ -38,9 +38,9 @@ def blank(colour: str) -> tuple[Image.Image, ImageDraw.ImageDraw]:
 def traffic_light(say: Say) -> Scene:
     """Red, green, amber light up an evening; the car leaves on green. A beep at each change, then the narrator."""
     phases = (
-        (0.0, "红灯亮了，停下来", 0, ink.RED, "#d9645a"),
-        (2.6, "绿灯亮了，可以走了", 2, ink.GREEN, "#56b07b"),
-        (5.3, "黄灯亮了，等一等", 1, ink.AMBER, "#f0c25c"),
+        (0.0, "红灯亮了，停下来", 0, ink.RED, "#d8382d"),
+        (2.6, "绿灯亮了，可以走了", 2, ink.GREEN, "#3f9f64"),
+        (5.3, "黄灯亮了，等一等", 1, ink.AMBER, "#f2d13c"),
     )
 
     def draw(time: float) -> Image.Image:
@@ -55,7 +55,7 @@ def traffic_light(say: Say) -> Scene:
             y = 120 + number * 110
             pen.ellipse((1020, y - 40, 1100, y + 40), colour if number == lamp else "#3d464e")
         car(pen, 300 + 1100 * eased(time, 3.0, 2.2))
-        pen.text((70, 150), caption, ink.NIGHT, ink.font(72, bold=True), anchor="ls")
+        pen.text((70, 150), caption, ink.NIGHT if lamp == 1 else ink.PAPER, ink.font(72, bold=True), anchor="ls")
         return picture
 
     def car(pen: ImageDraw.ImageDraw, x: float) -> None:
