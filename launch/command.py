@@ -173,7 +173,7 @@ def _settings(request: Request, offline: bool) -> Mapping[str, str]:
         "VLLM_ENGINE_READY_TIMEOUT_S": str(request.stage_init_timeout),
         **({"HF_HUB_OFFLINE": "1"} if offline else {}),  # else a box without internet waits for huggingface.co
         **(
-            {"VLLM_API_KEY": _key(request.api_key_file)} if request.api_key_file else {}
+            {"VLLM_API_KEY": read_key(request.api_key_file)} if request.api_key_file else {}
         ),  # not on the command line, where `ps` shows it
     }
 
@@ -195,7 +195,7 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _key(file: str) -> str:
+def read_key(file: str) -> str:
     try:
         key = Path(file).expanduser().read_text(encoding="utf-8").strip()
     except OSError as missing:

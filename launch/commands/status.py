@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from launch.command_line import CommandParser
-from launch.deploy_file import STAGES
 from launch.findings import Finding, exit_code
 from launch.here import Here
 from launch.output import Output, launch_line
@@ -73,6 +72,8 @@ def show(server: Server, out: Output) -> None:
     style = {"ready": "good", "starting": "degraded"}.get(server.state, "fatal")
     state = out.paint(out.text(f"state.{server.state}"), style)
     if server.state == "starting" and server.percent is not None:
+        from launch.deploy_file import STAGES  # brings the package readers along; only this state needs it
+
         stage = f"  {out.text('stage.' + STAGES[server.stage])}" if server.stage in STAGES else ""
         state += f"  {server.percent} %{stage}" + (f"  {out.text('progress.' + server.phase)}" if server.phase else "")
     mark = "" if server.ours else "  " + out.text("status.foreign")
