@@ -82,6 +82,12 @@ def test_without_speech_there_is_no_file(client: Client) -> None:
     assert (text, wav, figures["audio_s"]) == ("counted", None, None)
 
 
+def test_settings_are_sent_as_they_are_given(client: Client, running: RunningApp) -> None:
+    client.predict("hello", speech=False, max_tokens=64, temperature=0.5, seed=7, api_name="/text_speech")
+    sent = records(running, "text_speech")[-1]
+    assert (sent["max_tokens"], sent["temperature"], sent["seed"]) == (64, 0.5, 7)
+
+
 def test_calls_of_one_client_may_overlap(client: Client) -> None:
     jobs = [client.submit(f"hello {i}", api_name="/text_speech") for i in range(3)]
     for job in jobs:
@@ -104,7 +110,7 @@ def test_a_file_that_is_no_picture_is_told_with_a_cure(client: Client, tmp_path:
 def test_a_path_of_the_server_reaches_no_disk(running: RunningApp) -> None:
     """The client library uploads; a hand-written call that names a file of ours must be refused."""
     secret = {"path": str(ROOT / "pyproject.toml"), "meta": {"_type": "gradio.FileData"}}
-    body = json.dumps({"data": ["?", secret, True, "auto", "assistant", None, None, None]}).encode()
+    body = json.dumps({"data": ["?", secret, True, "auto", "assistant", "", "", ""]}).encode()
     request = urllib.request.Request(f"{running.url}/gradio_api/call/image", body, {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=30) as answer:
         event = json.load(answer)["event_id"]
@@ -135,7 +141,7 @@ def test_a_closed_page_leaves_nothing_running(running: RunningApp) -> None:
         config = json.loads(it.get("/config")[1])
         run = next(one["id"] for one in config["dependencies"] if "omni.begin('stage-text-speech')" in str(one["js"]))
         body = {
-            "data": ["a long one", True, "auto", "assistant", None, None, None],
+            "data": ["a long one", True, "auto", "assistant", "", "", ""],
             "fn_index": run,
             "session_hash": page,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import gradio as gr
@@ -15,25 +16,29 @@ from ui.voices import AnswerLanguage, answer_language, personas, voice
 # What a setting may be. Tokens: MiniCPM-o's context; temperature: the range of OpenAI's API, which the server takes over.
 _RANGES = {"max_tokens": (1, 40960), "temperature": (0, 2), "seed": (0, 2**31 - 1)}
 
+Number = float | str | None
+"""As typed, or as a program gives it; ``None`` and the empty text: the server's own."""
+
 
 @dataclass(frozen=True)
 class Knobs:
-    """Their values, in the order of the components. ``None``: the server's own."""
+    """Their values, in the order of the components."""
 
     speech: bool = True
     language: AnswerLanguage = "auto"
     persona: str = "assistant"
-    max_tokens: float | None = None
-    temperature: float | None = None
-    seed: float | None = None
+    max_tokens: Number = None
+    temperature: Number = None
+    seed: Number = None
 
     def settings(self) -> Settings:
         """Raises ``InputError`` (``setting-out-of-range``)."""
-        for name, (low, high) in _RANGES.items():
-            value = getattr(self, name)
-            if value is not None and not low <= value <= high:
-                raise InputError("setting-out-of-range", setting=name, value=f"{value:g}", low=low, high=high)
-        return Settings(self.speech, _whole(self.max_tokens), self.temperature, _whole(self.seed))
+        return Settings(
+            self.speech,
+            _whole(_checked("max_tokens", self.max_tokens)),
+            _checked("temperature", self.temperature),
+            _whole(_checked("seed", self.seed)),
+        )
 
     def voice(self, prompt: str, page: Language) -> Voice:
         """Who answers ``prompt``. ``page``: the language the page speaks."""
@@ -63,12 +68,28 @@ def build(t: Texts) -> list[Component]:
     )
     with gr.Accordion(t("ask.more"), open=False, elem_classes="omni-more"):
         with gr.Row():
+            # Fields of text: Gradio's number makes 0 of an empty one as soon as it is drawn.
             numbers = [
-                gr.Number(None, label=t(f"ask.{name}"), placeholder=t("ask.default"), step=step, min_width=80)
-                for name, step in (("max_tokens", 64), ("temperature", 0.1), ("seed", 1))
+                gr.Textbox(
+                    "", label=t(f"ask.{name}"), placeholder=t("ask.default"), min_width=80, elem_classes="omni-number"
+                )
+                for name in _RANGES
             ]
         gr.Markdown(t("ask.persona_note"), elem_classes="omni-small")
     return [speech, language, persona, *numbers]
+
+
+def _checked(name: str, given: Number) -> float | None:
+    if given is None or str(given).strip() == "":
+        return None
+    low, high = _RANGES[name]
+    try:
+        number = float(given)
+    except ValueError:
+        number = math.nan  # within no range
+    if not low <= number <= high:
+        raise InputError("setting-out-of-range", setting=name, value=str(given).strip(), low=low, high=high)
+    return number
 
 
 def _whole(value: float | None) -> int | None:

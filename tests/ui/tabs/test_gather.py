@@ -176,6 +176,8 @@ async def test_an_empty_tab_has_as_many_values_as_a_full_one(tab: type[Tab]) -> 
         (Knobs(max_tokens=1e9), "max_tokens"),
         (Knobs(temperature=-0.1), "temperature"),
         (Knobs(seed=-1), "seed"),
+        (Knobs(max_tokens="many"), "max_tokens"),
+        (Knobs(temperature="nan"), "temperature"),
     ],
 )
 def test_a_setting_out_of_range_is_told(knobs: Knobs, setting: str) -> None:
@@ -184,6 +186,11 @@ def test_a_setting_out_of_range_is_told(knobs: Knobs, setting: str) -> None:
     assert told.value.facts["setting"] == setting
 
 
-def test_settings_left_empty_are_the_servers_own() -> None:
-    settings = Knobs().settings()
+@pytest.mark.parametrize("empty", [None, "", "  "])
+def test_settings_left_empty_are_the_servers_own(empty: str | None) -> None:
+    settings = Knobs(max_tokens=empty, temperature=empty, seed=empty).settings()
     assert (settings.speech, settings.max_tokens, settings.temperature, settings.seed) == (True, None, None, None)
+
+
+def test_settings_may_be_typed_or_given_as_numbers() -> None:
+    assert Knobs(max_tokens="64", temperature=" 0.7", seed=3.0).settings() == Settings(True, 64, 0.7, 3)
