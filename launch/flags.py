@@ -38,7 +38,9 @@ OURS = {
 def check_flags(
     extra: Sequence[str], environ: Mapping[str, str], line: Line, host: str, api_key_file: str | None
 ) -> Iterator[Finding]:
-    """Findings about ``extra`` and the surroundings. Raises ``InputError`` when ``extra`` is no list of flags, or holds one of ours."""
+    """Findings about ``extra`` and the surroundings. Raises ``InputError`` when ``extra`` is no list of flags, or
+    holds one of ours.
+    """
     if extra and not extra[0].startswith("-"):
         raise InputError("extra-not-a-flag", given=extra[0])
     for word in extra:

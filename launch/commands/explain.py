@@ -8,9 +8,10 @@ from pathlib import Path
 
 from launch import redact
 from launch.command_line import CommandParser
-from launch.explain import Hit, explain_file, rank, scan
+from launch.explain import explain_file, rank
 from launch.faults import tell
 from launch.here import Here
+from launch.log_search import Hit, scan
 
 
 def options(parser: CommandParser) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from launch.explain import Hit, explain_file, explain_text, rank, scan, signatures
+from launch.explain import explain_file, explain_text, rank
 from launch.faults import Fault, catalogue
+from launch.log_search import Hit, scan, signatures
 from launch.log_text import split
 from launch.prefilter import words
 from tests.launch.console import launch
@@ -111,9 +112,9 @@ def test_of_two_causes_the_earlier_is_the_root_and_the_last_run_comes_first() ->
     assert ids(explain_text(first + second)) == ["kv-cache-no-room", "killed-by-host-oom"]
     start = "(APIServer pid=9) INFO 11-30 20:22:41 [api_utils.py:345] vLLM server version 0.26.0, serving model /m\n"
     runs = explain_text(start + first + start + second)
-    assert [(hit.fault.id, hit.run) for hit in runs] == [("killed-by-host-oom", 2), ("kv-cache-no-room", 1)]
+    assert [(hit.fault.id, hit.run) for hit in runs] == [("killed-by-host-oom", 1), ("kv-cache-no-room", 0)]
     delegating = "INFO 11-30 20:22:30 [main.py:54] Delegating entrypoint handling to vllm-omni\n"
-    assert [hit.run for hit in explain_text(delegating + start + second + delegating + first)] == [2, 1]
+    assert [hit.run for hit in explain_text(delegating + start + second + delegating + first)] == [1, 0]
     again = explain_text(start + first + start + first)
     assert [(hit.fault.id, hit.line) for hit in again] == [("kv-cache-no-room", 2 + len(first.splitlines()) + 1)]
 
