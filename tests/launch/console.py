@@ -1,4 +1,6 @@
-"""``python -m launch`` inside the test's process, on a machine of the test's own: nothing of this one's environment or disk is seen."""
+"""``python -m launch`` inside the test's process, on a machine of the test's own: nothing of this one's environment
+or disk is seen.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,18 @@ class Answer:
 
 
 def launch(*argv: object, root: Path, environ: Mapping[str, str] | None = None) -> Answer:
-    """Run one command. ``root``: its file system, which is also its home and its working directory. Its PATH is empty unless ``environ`` gives one."""
+    """Run one command. ``root``: its file system, which is also its home and its working directory. Its PATH is empty
+    unless ``environ`` gives one.
+    """
     printed, failures = io.StringIO(), io.StringIO()
     code = main(list(map(str, argv)), {"HOME": str(root), **(environ or {})}, printed, failures, root, root)
     return Answer(code, printed.getvalue(), failures.getvalue())
 
 
 def server_python(home: Path, line: str = "0.26", version: str | None = None, *, editable: bool = False) -> Path:
-    """A server's Python as far as files go: ``bin/vllm``, and vllm-omni with the deploy files of ``line``. Returns ``bin/vllm``."""
+    """A server's Python as far as files go: ``bin/vllm``, and vllm-omni with the deploy files of ``line``. Returns
+    ``bin/vllm``.
+    """
     sites = home / "lib" / "python3.12" / "site-packages"
     package = (home / "checkout" if editable else sites) / "vllm_omni"
     (package / "deploy").mkdir(parents=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from launch.cli import COMMANDS
+from launch.faults import catalogue
 from launch.texts import language, texts
 from tests.launch.console import launch
 
@@ -41,6 +42,31 @@ def test_every_sentence_a_command_names_is_there() -> None:
                 key = str(node.args[0].value)
                 missing += [] if key in texts("en") else [f"{path.name}: {key}"]
     assert not missing
+
+
+def test_every_fault_that_is_raised_or_found_is_in_the_catalogue() -> None:
+    makers = {"InputError", "LaunchError", "Finding", "at", "finding"}
+    missing = []
+    for path in (ROOT / "launch").glob("**/*.py"):
+        if "rehearsal" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
+                continue
+            maker = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if maker in makers and node.args[0].value not in catalogue():
+                missing.append(f"{path.name}: {node.args[0].value}")
+    assert not missing
+
+
+def test_the_catalogue_says_cause_and_cure_in_both_languages_with_the_same_facts() -> None:
+    for fault in catalogue().values():
+        for sentences in (fault.cause, fault.cure, *([fault.what] if fault.what else [])):
+            assert set(sentences) == {"zh", "en"}
+            assert all(sentences.values())
+        if fault.what:  # a finding: its sentences are filled in
+            assert fields(fault.what["zh"]) == fields(fault.what["en"])
+            assert all(fields(text) is not None for text in (*fault.cause.values(), *fault.cure.values()))
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -124,10 +150,9 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
 def test_a_light_command_loads_nothing_heavy() -> None:
     """``status`` must answer in about the time that typer alone takes to load."""
     code = (
-        "import io, sys, typer; before = set(sys.modules);"
-        "from launch.cli import main; main(['layouts'], {}, io.StringIO());"
-        "heavy = {'gradio', 'httpx', 'rich', 'numpy', 'pydantic', 'openai', 'asyncio', 'torch'};"
-        "print(sorted(heavy & (set(sys.modules) - before)))"
+        "import io, sys; from launch.cli import main; main(['layouts'], {}, io.StringIO());"
+        "heavy = {'gradio', 'httpx', 'rich', 'numpy', 'pydantic', 'openai', 'asyncio', 'torch', 'typer'};"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
