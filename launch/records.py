@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from launch import whole_file
 from launch.errors import LaunchError
 from launch.processes import Identity
 
@@ -62,19 +63,7 @@ class Records:
 
     def save(self, record: Record) -> None:
         """Raises ``LaunchError`` (state-not-written) when the disk does not take it; the old record then stands."""
-        text = json.dumps(asdict(record), ensure_ascii=False, indent=1)
-        path = self._path(record.port)
-        draft = path.with_suffix(f".{os.getpid()}")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())  # else a power cut may leave the new name on an empty file
-            draft.replace(path)
-        except OSError as refused:
-            draft.unlink(missing_ok=True)
-            raise LaunchError("state-not-written", folder=self.folder, reason=refused.strerror or "") from refused
+        whole_file.write(self._path(record.port), json.dumps(asdict(record), ensure_ascii=False, indent=1))
 
     @contextmanager
     def lock(self, port: int) -> Iterator[None]:

@@ -148,7 +148,10 @@ def _spawn(plan: Plan, here: Here, records: Records) -> tuple[Record, subprocess
 
 def _record(plan: Plan, here: Here) -> Record:
     now = time.time()
+    logs = here.state_dir() / "logs"
     run = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{plan.request.port}"
+    if (logs / f"{run}.log").exists():  # a restart within the second
+        run += f"-{int(now % 1 * 1e6):06d}"
     return Record(
         id=run,
         port=plan.request.port,
@@ -159,7 +162,7 @@ def _record(plan: Plan, here: Here) -> Record:
         stages={str(stage.stage): ",".join(map(str, stage.cards)) for stage in plan.layout.stages},
         request=kept(plan.request),
         command=tuple(redact.command(plan.command)),
-        log=str(here.state_dir() / "logs" / f"{run}.log"),
+        log=str(logs / f"{run}.log"),
         started_at=now,
     )
 

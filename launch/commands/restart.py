@@ -9,7 +9,7 @@ from launch.choosing import chosen
 from launch.command import plan
 from launch.command_line import CommandParser, whole
 from launch.commands.down import tell
-from launch.commands.up import show
+from launch.commands.up import document, show
 from launch.errors import LaunchError
 from launch.here import Here
 from launch.stopping import stop
@@ -28,7 +28,7 @@ def run(args: Namespace, here: Here) -> int:
     start = plan(supervise.asked(record, here.environ), here)
     if start.blocked:
         show(start, here)
-        here.out.json({"findings": here.out.told(start.findings)})
+        here.out.json(document(start, here))
         return 1
     here.out.say("down.stopping", port=record.port)
     tell(stop(record, here), here.out)
