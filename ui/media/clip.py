@@ -17,6 +17,7 @@ CRF = 23  # x264's own default: no visible loss
 PRESET = "veryfast"  # a quarter of the default's time for a tenth more bytes
 SOUND_BITS = 64_000  # AAC is clear at this for one channel of 16 kHz
 SOUND_BLOCK = 1024  # samples of an AAC frame
+SOUND_CODER = "fast"  # libav's default searches ten times as long for a difference nobody hears at this rate
 
 
 def _when(packet: Packet) -> float:
@@ -61,7 +62,7 @@ class Clip:
         return self._file.getvalue()
 
     def _encoded(self, sound: np.ndarray) -> list[Packet]:
-        stream = self._out.add_stream("aac", rate=RATE, layout="mono", bit_rate=SOUND_BITS)
+        stream = self._out.add_stream("aac", rate=RATE, layout="mono", bit_rate=SOUND_BITS, options={"aac_coder": SOUND_CODER})
         packets: list[Packet] = []
         for start in range(0, len(sound), SOUND_BLOCK):
             block = np.ascontiguousarray(sound[np.newaxis, start : start + SOUND_BLOCK], dtype=np.float32)

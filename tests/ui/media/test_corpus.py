@@ -21,11 +21,13 @@ FULL = _parameters(SHARED, pytest.mark.shared) or [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
 @pytest.mark.parametrize("item", [*EVERYWHERE, *FULL])
 def test_becomes_what_the_manifest_says(item: Item) -> None:
     judge(item)
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
 @pytest.mark.parametrize("item", [*EVERYWHERE, *FULL])
 def test_is_told_by_its_content_in_both_languages(item: Item, tmp_path: Path) -> None:
     told = report(item.path, item.row.get("upload_name"), out=tmp_path / "out")
@@ -44,6 +46,7 @@ def test_is_told_by_its_content_in_both_languages(item: Item, tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] in ([], ["out"]), "a file outside the folder that was asked for"
 
 
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_the_108_megapixel_photo(tmp_path: Path) -> None:
     """Made here: the manifest lists it as made on demand."""
     photo = tmp_path / "img_108mp.jpg"
