@@ -4,14 +4,17 @@ nothing of it imported.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 # Where the NPU images keep the competition's Python; their /usr/bin/python3 has neither pip nor vLLM.
 IMAGE_PYTHON = "/usr/local/python3.12.13"
@@ -42,7 +45,9 @@ class ServerProgram:
 
     def package(self, name: str) -> Package | None:
         """The distribution ``name`` (any spelling of dashes) in this Python, or None."""
-        for dist in importlib.metadata.distributions(name=name, path=[str(site) for site in self.sites]):
+        from importlib.metadata import distributions  # loads half of `email`; most commands need no package
+
+        for dist in distributions(name=name, path=[str(site) for site in self.sites]):
             return Package(name, dist.version, _folder(dist, name.replace("-", "_"), self.sites))
         return None
 
@@ -98,7 +103,7 @@ def _sites(python: Path) -> Iterator[Path]:
         )
 
 
-def _folder(dist: importlib.metadata.Distribution, name: str, sites: tuple[Path, ...]) -> Path | None:
+def _folder(dist: Distribution, name: str, sites: tuple[Path, ...]) -> Path | None:
     places = [site / name for site in sites]
     source = dist.read_text("direct_url.json")  # `pip install -e .`, as the deployment guide has it
     if source:
