@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from launch.cards import platform
 from launch.command_line import CommandParser
 from launch.here import Here
 from launch.layouts import UNLIMITED, Layout, table
@@ -19,7 +20,7 @@ def options(parser: CommandParser) -> None:
 
 def run(args: Namespace, here: Here) -> int:
     found = installed(find(args.vllm, here.environ, here.root), args.omni)
-    rows = table(found)
+    rows = table(found, platform(here.environ, here.root) or "npu")
     out = here.out
     where = found.deploy or found.line.folder
     out.say(
