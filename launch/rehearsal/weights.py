@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -59,7 +59,7 @@ class Kept(BaseModel):
         """Whether the file is there. Its size is enough: a file gets its name only after its sum was checked."""
         try:
             size = (folder / self.target).stat().st_size
-        except FileNotFoundError:
+        except OSError:  # not there, or not to be looked at
             return False
         return size == self.bytes if self.bytes is not None else size > 0
 
@@ -76,12 +76,11 @@ def manifest(path: Path = MANIFEST) -> Manifest:
     return Manifest.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def weights_dir() -> Path:
-    """Where the weights live: ``$OMNI_WEIGHTS``, else ``$XDG_CACHE_HOME/omni-showcase/weights`` (``~/.cache`` by default)."""
-    if chosen := os.environ.get("OMNI_WEIGHTS"):
+def weights_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the weights live: ``$OMNI_WEIGHTS``, else ``omni-showcase/weights`` under ``$XDG_CACHE_HOME`` (``~/.cache``)."""
+    if chosen := environ.get("OMNI_WEIGHTS"):
         return Path(chosen)
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "omni-showcase" / "weights"
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "omni-showcase" / "weights"
 
 
 def missing(folder: Path | None = None) -> list[str]:
