@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from launch import deploy, door, redact
+from launch import deploy, redact
 from launch.command import Plan, Request
 from launch.errors import LaunchError
 from launch.here import Here
@@ -56,8 +56,11 @@ def finish(record: Record, here: Here, process: subprocess.Popen[bytes] | None =
 
 def document(record: Record, state: str, outcome: Outcome | None = None, here: Here | None = None) -> dict[str, Any]:
     """What ``up`` and ``restart`` say with ``--json`` (docs/launch-json.md)."""
-    from launch.commands.explain import document as causes
+    causes: list[dict[str, object]] = []
+    if outcome is not None and outcome.hits and here is not None:
+        from launch.commands.explain import document as told
 
+        causes = told(list(outcome.hits), here.out.tongue)
     return {
         "state": state,
         "port": record.port,
@@ -68,7 +71,7 @@ def document(record: Record, state: str, outcome: Outcome | None = None, here: H
         "log": record.log,
         "ready_after_s": record.ready_after_s,
         "stages": [asdict(stage) | {"took_s": stage.took_s} for stage in outcome.stages] if outcome else [],
-        "causes": causes(list(outcome.hits), here.out.tongue) if outcome and here else [],
+        "causes": causes,
     }
 
 
@@ -105,6 +108,8 @@ def _require_free(host: str, port: int) -> None:
         except OSError as refused:
             if refused.errno != errno.EADDRINUSE:
                 raise LaunchError("host-refused", host=host, port=port, reason=refused.strerror) from refused
+            from launch import door  # psutil, which a port that is free need not wait for
+
             who, command = door.holder(port)
             raise LaunchError("port-taken", port=port, holder=who, command=command, next=port + 1) from refused
 

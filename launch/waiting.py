@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from launch import probe
 from launch.deploy_file import STAGES
-from launch.explain import Hit, explain_file
 from launch.here import Here
 from launch.log_file import LogFile
 from launch.log_text import decode
@@ -19,6 +19,9 @@ from launch.processes import Proc
 from launch.progress import Progress, StageStart, clock
 from launch.records import Record, Records
 from launch.watch import proc
+
+if TYPE_CHECKING:  # it and the catalogue take longer to load than a start may wait
+    from launch.explain import Hit
 
 INTERRUPTED = 130  # 128 + SIGINT
 _TICK_S = 0.2  # between looks at the log: short for the eye, a thousandth of a core
@@ -100,6 +103,7 @@ def _watch(
 
 def _why(record: Record, here: Here, process: subprocess.Popen[bytes] | None) -> Sequence[Hit]:
     from launch.commands.explain import show
+    from launch.explain import explain_file
 
     code = process.returncode if process is not None else None
     here.out.complain(
