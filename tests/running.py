@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
 import os
@@ -12,8 +13,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 READY_S = 120  # importing Gradio takes seconds on an idle core, and the suite's cores are not idle
 # Quick, and long enough that a test can do something meanwhile.
-CANNED = "--brain canned --first-token-s 0 --first-audio-s 0.1 --audio-s 1 --rtf 0.1"
+CANNED = "--brain canned --text counted --first-token-s 0 --first-audio-s 0.1 --audio-s 1 --rtf 0.1"
 
 
 @dataclass
@@ -60,6 +62,11 @@ class RunningApp:
             time.sleep(0.1)
         return pill
 
+    def requests(self, what: str) -> list[dict[str, Any]]:
+        """What was sent, of all recorded turns of one tab, oldest first."""
+        folders = sorted(self.runs.glob(f"*{what}*"), key=lambda folder: folder.stat().st_mtime)
+        return [json.loads((folder / "request.json").read_text(encoding="utf-8")) for folder in folders]
+
     @property
     def engine(self) -> psutil.Process:
         """The rehearsal engine: the app's one child."""
@@ -86,6 +93,14 @@ def running_app(*options: str, canned: str | None = CANNED) -> Iterator[RunningA
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+
+
+@cache
+def shared_app() -> RunningApp:
+    """One app for all tests that only ask it something; it starts with the first of them and ends with the run."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(running_app())
 
 
 def _url(process: subprocess.Popen[str]) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import urllib.request
 from pathlib import Path
+from typing import IO
 
 import psutil
 import pytest
 
 import app
-from tests.running import ROOT, RunningApp, running_app
+from tests.running import ROOT, RunningApp, running_app, shared_app
 
 FIRST_WRITE = """
 import os, sys
@@ -33,9 +35,8 @@ app.main(["--port", "0"])
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[RunningApp]:
-    with running_app() as it:
-        yield it
+def running() -> RunningApp:
+    return shared_app()
 
 
 def test_the_first_line_comes_before_anything_heavy_is_imported() -> None:
@@ -87,19 +88,41 @@ def test_the_pill_is_for_the_page_only(running: RunningApp) -> None:
     assert stranger.get("/server")[0] == 403
 
 
-def test_the_engine_ends_with_the_app() -> None:
-    with running_app() as it:
+def test_a_closed_page_and_an_ended_app_leave_nothing_running() -> None:
+    with running_app(canned="--brain canned --first-token-s 0 --first-audio-s 0 --audio-s 60 --rtf 1") as it:
         it.wait_for_pill("ready")
+        heartbeat = begin_a_long_answer(it, page="closing-page")
+        it.wait_for_pill("busy")
+        heartbeat.close()  # what a browser leaves that is gone without a word
+        it.wait_for_pill("ready", seconds=20)
+
+        heartbeat = begin_a_long_answer(it, page="open-page")
+        it.wait_for_pill("busy")
         engine = it.engine
         began = time.monotonic()
         it.process.send_signal(signal.SIGINT)
         assert it.process.wait(30) == 0
         took = time.monotonic() - began
+        heartbeat.close()
         assert it.process.stdout is not None
         assert "Traceback" not in it.process.stdout.read()
+        assert len(it.requests("text_speech")) == 2  # both are on record, though neither came to its end
     assert not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE
     # The promise is 2 s; the suite's cores may be busy with other tests, so this only catches a wait for something.
     assert took < 10
+
+
+def begin_a_long_answer(it: RunningApp, page: str) -> IO[bytes]:
+    """Press Run as the front end does; the page's heartbeat."""
+    heartbeat = urllib.request.urlopen(f"{it.url}/gradio_api/heartbeat/{page}", timeout=30)
+    config = json.loads(it.get("/config")[1])
+    run = next(one["id"] for one in config["dependencies"] if "omni.begin('stage-text-speech')" in str(one["js"]))
+    body = {"data": ["a long one", True, "auto", "assistant", "", "", ""], "fn_index": run, "session_hash": page}
+    headers = {"content-type": "application/json", "cookie": it.cookies}
+    request = urllib.request.Request(f"{it.url}/gradio_api/run/predict", json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert json.load(answer)["data"][0]["state"] == "waiting"
+    return heartbeat
 
 
 @pytest.mark.parametrize(

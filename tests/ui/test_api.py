@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import json
-import time
-import urllib.error
 import urllib.request
 import wave
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from tests.running import ROOT, RunningApp, running_app
+from tests.running import ROOT, RunningApp, shared_app
 
 SAMPLES = ROOT / "assets" / "samples"
 FIGURES = {"ttft_ms", "ttfp_ms", "rtf", "e2e_ms", "audio_s", "first_sound_ms", "stall_ms", "stall_longest_ms"}
-CANNED = "--brain canned --text counted --first-token-s 0 --first-audio-s 0.1 --audio-s 1 --rtf 0.1"
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[RunningApp]:
-    with running_app(canned=CANNED) as it:
-        yield it
+def running() -> RunningApp:
+    return shared_app()
 
 
 @pytest.fixture
 def client(running: RunningApp, tmp_path: Path) -> Client:
     return Client(running.url, verbose=False, download_files=str(tmp_path))
-
-
-def records(running: RunningApp, what: str) -> list[dict]:
-    """The requests of all turns of one tab, oldest first."""
-    folders = sorted(running.runs.glob(f"*{what}*"), key=lambda folder: folder.stat().st_mtime)
-    return [json.loads((folder / "request.json").read_text(encoding="utf-8")) for folder in folders]
 
 
 def check(answer: tuple) -> dict:
@@ -64,7 +53,7 @@ def test_a_conversation_remembers_its_turns(client: Client, running: RunningApp)
     check(client.predict("first", api_name="/multi_turn"))
     check(client.predict("second", [handle_file(str(SAMPLES / "cat.jpg"))], api_name="/multi_turn"))
     check(client.predict("third", api_name="/multi_turn"))
-    said = records(running, "multi_turn")[-1]["messages"]
+    said = running.requests("multi_turn")[-1]["messages"]
     assert [message["role"] for message in said] == ["system", *["user", "assistant"] * 2, "user"]
     assert said[1]["content"] == "first"
     assert [part["type"] for part in said[3]["content"]] == ["image_url", "text"]
@@ -73,7 +62,7 @@ def test_a_conversation_remembers_its_turns(client: Client, running: RunningApp)
 
 def test_another_client_has_another_conversation(client: Client, running: RunningApp) -> None:
     check(client.predict("alone", api_name="/multi_turn"))
-    said = records(running, "multi_turn")[-1]["messages"]
+    said = running.requests("multi_turn")[-1]["messages"]
     assert [message["role"] for message in said] == ["system", "user"]
 
 
@@ -84,7 +73,7 @@ def test_without_speech_there_is_no_file(client: Client) -> None:
 
 def test_settings_are_sent_as_they_are_given(client: Client, running: RunningApp) -> None:
     client.predict("hello", speech=False, max_tokens=64, temperature=0.5, seed=7, api_name="/text_speech")
-    sent = records(running, "text_speech")[-1]
+    sent = running.requests("text_speech")[-1]
     assert (sent["max_tokens"], sent["temperature"], sent["seed"]) == (64, 0.5, 7)
 
 
@@ -95,10 +84,10 @@ def test_calls_of_one_client_may_overlap(client: Client) -> None:
 
 
 def test_what_is_missing_is_told_and_nothing_is_asked(client: Client, running: RunningApp) -> None:
-    before = len(records(running, "text_speech"))
+    before = len(running.requests("text_speech"))
     with pytest.raises(AppError, match="no question yet"):
         client.predict("  ", api_name="/text_speech")
-    assert len(records(running, "text_speech")) == before
+    assert len(running.requests("text_speech")) == before
 
 
 def test_a_file_that_is_no_picture_is_told_with_a_cure(client: Client, tmp_path: Path) -> None:
@@ -130,32 +119,3 @@ def test_only_the_five_endpoints_are_shown(client: Client) -> None:
         needed = [given["parameter_name"] for given in endpoint["parameters"] if not given["parameter_has_default"]]
         assert needed[:1] in ([], ["prompt"])
         assert len(needed) <= 2
-
-
-def test_a_closed_page_leaves_nothing_running(running: RunningApp) -> None:
-    """What a browser does when it is gone without a word: its heartbeat breaks off in the middle of an answer."""
-    with running_app(canned="--brain canned --first-token-s 0 --first-audio-s 0 --audio-s 60 --rtf 1") as it:
-        it.wait_for_pill("ready")
-        page = "closing-page"
-        heartbeat = urllib.request.urlopen(f"{it.url}/gradio_api/heartbeat/{page}", timeout=30)
-        config = json.loads(it.get("/config")[1])
-        run = next(one["id"] for one in config["dependencies"] if "omni.begin('stage-text-speech')" in str(one["js"]))
-        body = {
-            "data": ["a long one", True, "auto", "assistant", "", "", ""],
-            "fn_index": run,
-            "session_hash": page,
-        }
-        request = urllib.request.Request(
-            f"{it.url}/gradio_api/run/predict",
-            json.dumps(body).encode(),
-            {"content-type": "application/json", "cookie": it.cookies},
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            assert json.load(answer)["data"][0]["state"] == "waiting"
-        it.wait_for_pill("busy")
-        heartbeat.close()
-        it.wait_for_pill("ready", seconds=20)
-        deadline = time.monotonic() + 20
-        while not records(it, "text_speech"):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)

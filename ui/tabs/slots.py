@@ -7,10 +7,11 @@ writes a stub file beside the source of every subclass, at each import.
 
 from __future__ import annotations
 
+import secrets
+from pathlib import Path
 from typing import Any, TypeVar
 
 import gradio as gr
-from gradio import processing_utils
 from gradio.components import Component
 from gradio.data_classes import FileData
 
@@ -44,8 +45,14 @@ def spoken_answer() -> gr.Audio:
     def kept(value: Any) -> FileData | None:
         if value is None:
             return None
-        path = processing_utils.save_bytes_to_cache(value, "answer.wav", cache_dir=output.GRADIO_CACHE)
-        return _file(path, "answer.wav")
+        # A folder of its own: Gradio names cached files by their content, and two equal answers at once would be written
+        # over each other while they are fetched.
+        folder = Path(output.GRADIO_CACHE, secrets.token_hex(16))
+        folder.mkdir(parents=True)
+        path = folder / "answer.wav"
+        path.write_bytes(value)
+        output.temp_files.add(str(path))
+        return _file(str(path), path.name)
 
     output.postprocess = kept
     return without_example(output)
