@@ -99,7 +99,7 @@ class Jobs:
     def queue(self) -> Iterator[None]:
         """One at a time may join the queue, so that its order is the order in which the others see it."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            whole_file.private(self.folder)
             handle = os.open(self.folder / "queue.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as refused:
             raise LaunchError("state-not-written", folder=self.folder, reason=refused.strerror or "") from refused

@@ -71,7 +71,7 @@ class Records:
         so a file left behind locks nothing. Raises ``LaunchError`` (launch-busy, state-not-written).
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            whole_file.private(self.folder)
             handle = os.open(self.folder / f"{port}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as refused:
             raise LaunchError("state-not-written", folder=self.folder, reason=refused.strerror or "") from refused

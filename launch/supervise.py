@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from launch import deploy, redact
+from launch import deploy, redact, whole_file
 from launch.command import Plan, Request
 from launch.errors import LaunchError
 from launch.here import Here
@@ -120,7 +120,7 @@ def _spawn(plan: Plan, here: Here, records: Records) -> tuple[Record, subprocess
     try:
         if plan.overlay is not None and plan.deploy_file is not None:
             deploy.write(plan.overlay, plan.deploy_file.parent)
-        Path(record.log).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        whole_file.private(Path(record.log).parent)
         log = os.open(record.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as refused:
         raise LaunchError("state-not-written", folder=here.state_dir(), reason=refused.strerror or "") from refused
@@ -162,7 +162,8 @@ def _record(plan: Plan, here: Here) -> Record:
         port=plan.request.port,
         url=plan.url,
         layout=plan.layout.name,
-        model=plan.request.served_model_name,
+        # The rehearsal engine has one model and one name for it.
+        model="rehearsal" if plan.layout.name == "rehearsal" else plan.request.served_model_name,
         version=plan.installed.version,
         stages={str(stage.stage): ",".join(map(str, stage.cards)) for stage in plan.layout.stages},
         request=kept(plan.request),

@@ -17,6 +17,7 @@ from launch.records import Record, Records
 # One instance slows down suddenly at about 350 answered requests (catalogue: slow-after-350-requests).
 REQUESTS_CLIFF = 350
 REQUESTS_NEAR = 300
+_BUSY_S = 5.0  # a server that was ready may be too busy to answer at once; one that starts is refused at once
 _SERVE_PORT = 8000  # vllm serve's own default
 
 
@@ -83,7 +84,7 @@ def look(record: Record, here: Here) -> Server:
     if process is None or not process.alive:
         return replace(server, state="stopped" if record.stopped else "dead" if process is None else "zombie")
     server = replace(server, up_s=table.age_s(process))
-    if probe.healthy(record.url):
+    if probe.healthy(record.url, _BUSY_S if record.ready_after_s is not None else probe.PATIENCE_S):
         return replace(server, state="ready", requests=probe.requests(record.url))
     if record.ready_after_s is not None:
         return replace(server, state="unhealthy")

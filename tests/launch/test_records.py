@@ -27,12 +27,14 @@ RECORD = Record(
 
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
+    tmp_path = tmp_path / "not" / "there"
     records = Records(tmp_path)
     records.save(replace(RECORD, port=9000, process=None))
     records.save(RECORD)
     assert records.all() == ([RECORD, replace(RECORD, port=9000, process=None)], [])
     assert records.get(8091) == RECORD
     assert records.get(1) is None
+    assert os.stat(tmp_path.parent).st_mode & 0o777 == 0o700
     assert os.stat(tmp_path / "servers").st_mode & 0o777 == 0o700
     assert os.stat(tmp_path / "servers" / "8091.json").st_mode & 0o777 == 0o600
 
