@@ -11,7 +11,7 @@ from launch.rehearsal.brain.see import Seen, change
 from launch.rehearsal.brain.watch import CHANGED, Watched
 
 QUADRANTS = ("top left", "top right", "bottom left", "bottom right")
-BRIEF_LINES, BRIEF_LETTERS = 3, 80  # of a picture's words that are read aloud
+BRIEF_LINES, BRIEF_LETTERS = 3, 64  # of a picture's words that are read aloud
 
 
 def quoted(text: str, brief: bool = False) -> str:

@@ -16,7 +16,7 @@ COLOURS: dict[Colour, str] = {
 QUADRANTS = ("左上角", "右上角", "左下角", "右下角")
 DARK, BRIGHT = 0.3, 0.72  # mean brightness below and above which it is worth a word
 SILENT = 0.003  # loudness below which a sound is as good as none
-BRIEF_LINES, BRIEF_LETTERS = 3, 32  # of a picture's words that are read aloud
+BRIEF_LINES, BRIEF_LETTERS = 3, 26  # of a picture's words that are read aloud
 
 
 def quoted(text: str, brief: bool = False) -> str:

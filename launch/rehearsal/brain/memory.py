@@ -8,10 +8,13 @@ from launch.rehearsal.brain.clauses import HAN
 from launch.rehearsal.brain.scene import Scene
 
 ASKS = re.compile(
-    r"[?？]|吗|什么|谁|哪|几[个点号月]|多少|怎么|为什么|如何|^请|^帮|\b(what|who|where|when|why|how|which)\b|^(can|could|do|does|did|is|are|please|tell)\b",
+    r"[?？]|吗|什么|谁|哪|几[个点号月]|多少|怎么|为什么|如何"
+    r"|^\W*(请|帮|给我|告诉|教我|让我|替我|为我|写|画|翻译|介绍|解释|总结|讲|说|列|推荐|生成|分析|用)"
+    r"|\b(what|who|where|when|why|how|which)\b|^\W*(can|could|do|does|did|is|are|please|tell)\b",
     re.I,
 )
 ABOUT_ME = re.compile(r"我|\b(my|i|me|i'm)\b", re.I)
+TOLD_BY_ME = re.compile(r"我|^\W*(and |but |well,? )?(my|i|i['’]\w+|we|our)\b|\b(call|named) me\b", re.I)
 # Words that two sentences may share without being about the same thing.
 COMMON = frozenset(
     [
@@ -68,7 +71,7 @@ def is_question(words: str) -> bool:
 
 def is_about_me(words: str) -> bool:
     """Whether it is something the user tells about themselves."""
-    return ABOUT_ME.search(words) is not None and not is_question(words)
+    return TOLD_BY_ME.search(words) is not None and not is_question(words)
 
 
 def said_before(scene: Scene) -> list[str]:

@@ -17,7 +17,7 @@ from launch.rehearsal.brain.prompt import messages
 from launch.rehearsal.brain.scene import Scene
 from launch.rehearsal.brain.senses import Senses
 from launch.rehearsal.brain.speak import Speaker
-from launch.rehearsal.brain.talk import Manner, Talker
+from launch.rehearsal.brain.talk import Manner, ModelError, Talker
 from launch.rehearsal.brain.tokens import Writer
 from launch.rehearsal.brain.worker import Channel, Worker
 from launch.rehearsal.weights import WeightsError, missing, weights_dir
@@ -50,7 +50,7 @@ class SmallBrain:
         self._talker: Talker | None = None
 
     async def load(self, progress: Progress) -> None:
-        """Loads and warms everything. Raises ``WeightsError`` with a sentence when a file is missing."""
+        """Loads and warms everything. Raises ``WeightsError`` with a sentence when a file is missing or no model."""
         await self._worker.run(lambda: self._load(progress))
 
     def _load(self, progress: Progress) -> None:
@@ -66,7 +66,10 @@ class SmallBrain:
         progress("voices", 0.3)
         self._speaker = Speaker(self._weights)
         progress("language model", 0.5)
-        self._talker = Talker(self._own_model or self._weights / OUR_MODEL)
+        try:
+            self._talker = Talker(self._own_model or self._weights / OUR_MODEL)
+        except ModelError as error:
+            raise WeightsError(str(error)) from error
         progress("warm-up", 0.8)
         for text in WARM_UP:
             list(self._speaker(text))

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import xllamacpp
 
-llama: Any = xllamacpp  # a compiled module without types
 CONTEXT = 2048  # tokens of prompt and answer: what the prompt's limits need, and small in memory
 DECODE_THREADS, PROMPT_THREADS = (
     1,
@@ -38,8 +36,9 @@ class Talker:
 
     def __init__(self, model: Path) -> None:
         # xllamacpp serves HTTP beside its calls. Nobody needs that: it gets a socket in a private folder, and a key.
+        llama = _runtime()
         self._folder = tempfile.TemporaryDirectory(prefix="omni-rehearsal-")
-        settings: Any = llama.CommonParams()
+        settings = llama.CommonParams()
         settings.hostnames = [f"{self._folder.name}/llama.sock"]
         settings.api_keys = [secrets.token_hex()]
         settings.ui = settings.endpoint_slots = False
@@ -89,3 +88,17 @@ class Talker:
     def close(self) -> None:
         self._server = None  # its destructor stops the threads
         self._folder.cleanup()
+
+
+def _runtime() -> Any:
+    """xllamacpp. It is the one runtime whose wheel does not bring its OpenMP library, which a bare machine lacks."""
+    try:
+        import xllamacpp
+    except ImportError as error:
+        if "libgomp" not in str(error):
+            raise
+        raise ModelError(
+            "The language model needs the system library libgomp. Install the package libgomp1 (Debian, Ubuntu) or libgomp "
+            "(openEuler, Fedora), then start again."
+        ) from error
+    return xllamacpp

@@ -15,7 +15,7 @@ from launch.rehearsal.brain.scene import Scene
 
 FIRST_WORDS, LATER_WORDS = "这里是排练。", "排练中。"
 NEEDS_A_MODEL = "这要等真正的模型来答"
-OFFER = "现在我能答时间、日期、算术，和我看到、听到的"
+OFFER = "我现在会说时间、算术，和看到、听到的"
 
 
 def opening(scene: Scene) -> str:
