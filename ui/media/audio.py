@@ -37,7 +37,7 @@ def prepare(path: Path, name: str | None = None) -> Prepared:
     with opened(path) as container:
         stream = sound_stream(container)
         if stream is None:
-            raise MediaError("media-no-audio-stream" if picture_stream(container) else "media-empty-audio")
+            raise _no_sound(container)
         promised = container.duration / 1e6 if container.duration else 0.0
         mono = Mono16k()
         samples = _first(MAX_SECONDS * RATE, _blocks(mono, _frames(container, stream, Budget())))
@@ -53,6 +53,12 @@ def prepare(path: Path, name: str | None = None) -> Prepared:
     if len(parts) > 1:
         notices.append(Notice("media-note-sound-parts", {"parts": len(parts)}))
     return Prepared("audio", parts, shown_name(path, name), duration_s=duration, has_audio=True, notices=tuple(notices))
+
+
+def _no_sound(container: InputContainer) -> MediaError:
+    if container.streams.audio:
+        return MediaError("media-unsupported-format", seen=f"{container.format.name}, ?")
+    return MediaError("media-no-audio-stream" if picture_stream(container) else "media-empty-audio")
 
 
 def _frames(container: InputContainer, stream: AudioStream, budget: Budget) -> Iterator[AudioFrame]:

@@ -62,7 +62,9 @@ class Clip:
         return self._file.getvalue()
 
     def _encoded(self, sound: np.ndarray) -> list[Packet]:
-        stream = self._out.add_stream("aac", rate=RATE, layout="mono", bit_rate=SOUND_BITS, options={"aac_coder": SOUND_CODER})
+        stream = self._out.add_stream(
+            "aac", rate=RATE, layout="mono", bit_rate=SOUND_BITS, options={"aac_coder": SOUND_CODER}
+        )
         packets: list[Packet] = []
         for start in range(0, len(sound), SOUND_BLOCK):
             block = np.ascontiguousarray(sound[np.newaxis, start : start + SOUND_BLOCK], dtype=np.float32)

@@ -18,7 +18,8 @@ from av.stream import Disposition, Stream
 from av.video.stream import VideoStream
 
 from launch.errors import MediaError
-from ui.media.signature import signature
+from ui.media.signature import Signature, signature
+from ui.media.sound import hearable
 
 DEMUXERS = (
     "mov,matroska,webm,avi,asf,flv,mpegts,mpeg,mpegvideo,gif,ogg,wav,w64,aiff,caf,au,mp3,aac,ac3,eac3,dts,flac,amr,"
@@ -60,7 +61,8 @@ def opened(path: Path) -> Iterator[InputContainer]:
     """``path`` as a libav container, closed on leaving.
 
     Raises ``MediaError``: media-gone, media-empty-file, media-file-too-large; media-empty-audio (a WAV without a data chunk),
-    media-truncated (begins like a medium, but nothing can be made of it), media-unsupported-format.
+    media-truncated (begins like a medium, but nothing can be made of it), media-no-video-stream (a still picture),
+    media-unsupported-format.
     """
     seen = signature(path)
     with path.open("rb") as file:
@@ -76,10 +78,16 @@ def opened(path: Path) -> Iterator[InputContainer]:
             file.seek(0)
             if seen.name == "WAV" and b"data" not in file.read(READ_BYTES):
                 raise MediaError("media-empty-audio") from error
-            key = "media-truncated" if seen.kind in ("audio", "video") else "media-unsupported-format"
-            raise MediaError(key, detail=str(error), seen=seen.name) from error
+            raise MediaError(_refusal(seen), detail=str(error), seen=seen.name) from error
         with container:
             yield container
+
+
+def _refusal(seen: Signature) -> str:
+    """The key for a file that libav makes nothing of."""
+    if seen.kind is None:
+        return "media-unsupported-format"
+    return "media-no-video-stream" if seen.kind == "image" and seen.name != "GIF" else "media-truncated"
 
 
 def packets(container: InputContainer, streams: Sequence[Stream], budget: Budget) -> Iterator[Packet]:
@@ -92,7 +100,11 @@ def packets(container: InputContainer, streams: Sequence[Stream], budget: Budget
         budget.check()
         try:
             packet = next(source)
-        except (StopIteration, FFmpegError):
+        except (
+            StopIteration,
+            FFmpegError,
+            IndexError,
+        ):  # IndexError: PyAV meets a stream that appeared on the way, at the end
             return
         yield packet
 
@@ -120,5 +132,5 @@ def picture_stream(container: InputContainer) -> VideoStream | None:
 
 def sound_stream(container: InputContainer) -> AudioStream | None:
     """The sound to hear: of the tracks that can be decoded the one marked as default, else the first."""
-    readable = [s for s in container.streams.audio if s.codec_context is not None and s.codec_context.sample_rate]
+    readable = [s for s in container.streams.audio if s.codec_context is not None and hearable(s.codec_context)]
     return next((stream for stream in readable if stream.disposition & Disposition.default), next(iter(readable), None))

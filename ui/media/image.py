@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 import zlib
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from PIL import Image as Pillow
 from PIL import JpegImagePlugin, UnidentifiedImageError
@@ -30,12 +31,16 @@ BOMB_PIXELS = (
 MEMORY_BYTES = 560_000_000  # what decoding one picture may take: 600 MB above idle, less 40 MB for strips and the JPEG
 BYTES_PER_PIXEL = {"WEBP": 16.1, "HEIF": 7.5, "AVIF": 9.3, "JPEG2000": 19.4}
 """Peak memory of Pillow's decoders a pixel, measured on a 27 Mpx picture (Pillow 12.3, pillow-heif 1.8); others: ``_weight``."""
+ANIMATED_BYTES = (
+    14.0  # a pixel of an animation: this frame, the one before and a look at its transparency (4 each), palette, mask
+)
 
 FRAMES_TRIED = 10  # an animation may open on frames with nothing in them; more than a few are not an opening
 QUALITY = 92  # small print stays readable; colour at full resolution for red text on white
 
 DAMAGE = (
     OSError,
+    RuntimeError,
     SyntaxError,
     ValueError,
     EOFError,
@@ -72,6 +77,8 @@ def prepare(path: Path, name: str | None = None) -> Prepared:
                 picture.draft("RGB", fit(width, height))
             notices = _first_visible(picture)
             picture.load()
+        except Pillow.DecompressionBombError as error:  # a GIF's frame may be larger than its header said
+            raise MediaError("media-decompression-bomb", **_claim(file)) from error
         except UnidentifiedImageError as error:
             raise MediaError("media-truncated", detail=str(error)) from error
         except DAMAGE as error:
@@ -84,27 +91,25 @@ def prepare(path: Path, name: str | None = None) -> Prepared:
 
 
 def _opened(file: BinaryIO) -> Pillow.Image:
-    """The picture with only its header read. Raises media-decompression-bomb, with the size it claims."""
-    try:
-        picture = Pillow.open(file, formats=FORMATS)
-        size = picture.size
-    except Pillow.DecompressionBombError:
-        picture, size = None, _claimed_size(file)
-    if picture is None or size[0] * size[1] > BOMB_PIXELS:
-        raise MediaError("media-decompression-bomb", width=size[0], height=size[1], limit=round(BOMB_PIXELS / 1e6))
+    """The picture with only its header read."""
+    picture = Pillow.open(file, formats=FORMATS)
+    if picture.width * picture.height > BOMB_PIXELS:  # Pillow's own limit is a global that others may have lifted
+        raise Pillow.DecompressionBombError
     return picture
 
 
-def _claimed_size(file: BinaryIO) -> tuple[int, int]:
-    """Width and height out of a header that ``Pillow.open`` refuses: the error names only the product."""
+def _claim(file: BinaryIO) -> dict[str, Any]:
+    """Facts of a picture that ``Pillow.open`` refuses: its error names only the product of the sides."""
+    facts: dict[str, Any] = {"limit": round(BOMB_PIXELS / 1e6)}
     file.seek(0)
     prefix = file.read(16)
     for name in FORMATS:
         reader, accepts = Pillow.OPEN[name]
         if accepts is None or accepts(prefix) is True:
             file.seek(0)
-            return reader(file, "").size
-    return 0, 0
+            with suppress(Pillow.DecompressionBombError):
+                facts |= dict(zip(("width", "height"), reader(file, "").size, strict=True))
+    return facts
 
 
 def _refuse_giants(picture: Pillow.Image) -> None:
@@ -124,6 +129,8 @@ def _weight(picture: Pillow.Image) -> float:
     """Bytes that decoding takes a pixel: a table for some formats, else what Pillow stores (4, or 1 or 2 for one channel)."""
     if picture.format in BYTES_PER_PIXEL:
         return BYTES_PER_PIXEL[picture.format]
+    if getattr(picture, "is_animated", False) and picture.format != "MPO":
+        return ANIMATED_BYTES
     stored = 1 if picture.mode in ("1", "L", "P") else 2 if picture.mode.startswith("I;16") else 4
     if isinstance(picture, JpegImagePlugin.JpegImageFile):
         if not (picture.info.get("progressive") or picture.info.get("progression")):

@@ -111,7 +111,7 @@ def read(container: InputContainer, budget: Budget) -> Reel:
         if not packet.size:
             continue
         stamp = packet.pts if packet.pts is not None else packet.dts
-        length = float((packet.duration or 0) * packet.time_base)
+        length = max(0.0, float((packet.duration or 0) * packet.time_base))
         if packet.stream_index == picture.index:
             at = float(stamp * packet.time_base) if stamp is not None else max(latest, 0.0) + FALLBACK_STEP
             shown.append(np.nan if packet.is_discard else at)

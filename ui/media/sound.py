@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from io import BytesIO
 
 import numpy as np
-from av import AudioFrame, AudioResampler
+from av import AudioCodecContext, AudioFrame, AudioResampler
 
 from ui.media.prepared import Notice
 from ui.turn.parts import Audio
 
 RATE = 16_000  # what the model hears
-BLOCK_SECONDS = 0.5  # resampled at a time: a call a block, not a call a packet
+BLOCK = 24_000  # samples resampled at a time, half a second at 48 kHz: a call a block, not a call a packet
+LOWEST, HIGHEST = (
+    4_000,
+    768_000,
+)  # rates of real recordings; a resampler's filter grows with the ratio, so a wild rate is a bomb
 GAP_SECONDS = 0.1  # time stamps wander by some ms in every container; a tenth of a second is a hole, or an overlap
 FULL_SCALE = {"u1": 2.0**7, "i2": 2.0**15, "i4": 2.0**31, "f4": 1.0, "f8": 1.0}
 WILD = 100.0  # times full scale: 40 dB over is a broken sample, and its square must stay finite
@@ -24,6 +28,15 @@ SILENCE = 1e-3  # of full scale, -60 dB: what is not above it all along is not a
 MIN_SECONDS = 0.1
 """The shortest sound sent. 100 ms are 10 spectral frames, 5 after the encoder's stride, and one token after its pooling by 5:
 (10-1)//2+1 = 5, (5-5)//5+1 = 1. Less makes none, and servers fall over it (vllm#11512)."""
+
+
+def hearable(sound: AudioFrame | AudioCodecContext) -> bool:
+    """Whether its rate is one of a recording, and its samples of a form that can be read here."""
+    return (
+        LOWEST <= (sound.sample_rate or 0) <= HIGHEST
+        and sound.format is not None
+        and not sound.format.name.startswith("s64")
+    )
 
 
 @dataclass
@@ -68,6 +81,8 @@ class Mono16k:
         self._run: _Run | None = None
 
     def feed(self, frame: AudioFrame) -> Iterator[Block]:
+        if not hearable(frame):  # the track began as something else
+            return
         if self._run is not None and not self._run.continued_by(frame):
             yield from self.finish()
         if self._run is None:
@@ -109,7 +124,7 @@ class _Run:
         self._waiting.append(frame.to_ndarray())
         self._waiting_samples += frame.samples
         self._taken += frame.samples
-        if self._waiting_samples >= BLOCK_SECONDS * self._rate:
+        if self._waiting_samples >= BLOCK:
             yield from self._flush()
 
     def finish(self) -> Iterator[Block]:

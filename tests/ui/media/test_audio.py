@@ -122,3 +122,14 @@ def test_the_sound_of_a_clip_and_the_lack_of_it(tmp_path: Path) -> None:
     with pytest.raises(MediaError) as refusal:
         prepare(tmp_path / "without.mp4")
     assert refusal.value.key == "media-no-audio-stream"
+
+
+@pytest.mark.parametrize("rate", [1, 2_000_000_000])
+def test_a_wild_rate_is_refused_before_it_is_resampled(rate: int, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", 0.5 * tone(440, 1, RATE), RATE)
+    wild = bytearray((tmp_path / "a.wav").read_bytes())
+    wild[24:28] = rate.to_bytes(4, "little")
+    (tmp_path / "a.wav").write_bytes(wild)
+    with pytest.raises(MediaError) as refusal:
+        prepare(tmp_path / "a.wav")
+    assert refusal.value.key == "media-unsupported-format"

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from PIL import Image as Pillow
 
 from launch.errors import MediaError
 from tests.ui.media.clips import write_clip
@@ -88,3 +89,11 @@ def test_a_gif_is_a_clip_when_it_lasts(tmp_path: Path) -> None:
     write_clip(tmp_path / "long.gif", seconds=3, codec="gif")
     write_clip(tmp_path / "short.gif", seconds=1, codec="gif")
     assert (kind_of(tmp_path / "long.gif"), kind_of(tmp_path / "short.gif")) == ("video", "image")
+
+
+def test_a_picture_in_the_boxes_of_other_kinds(tmp_path: Path) -> None:
+    Pillow.new("RGB", (40, 30)).save(tmp_path / "still.png")
+    for prepare, key in ((video.interleaved, "video"), (video.original, "video"), (audio.prepare, "audio")):
+        with pytest.raises(MediaError) as refusal:
+            prepare(tmp_path / "still.png")
+        assert refusal.value.key == f"media-no-{key}-stream"
