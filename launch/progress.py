@@ -14,7 +14,10 @@ _WRITER = re.compile(r"\bpid=(\d+)")
 _STAGE_WRITER = re.compile(r"_stage(\d+)_")
 _LAUNCHING = re.compile(r"Launching Orchestrator thread with (\d+) stages")
 _BEGUN = re.compile(r"Stage-(\d+) set runtime devices")
-_STARTED = re.compile(r"Stage (\d+) (?:engine startup completed|initialized)")
+# 0.26 says all three; 0.30 only the last, and its `set runtime devices` only where it sets some.
+_STARTED = re.compile(
+    r"Stage (?P<a>\d+) (?:engine startup completed|initialized)|stage-(?P<b>\d+) \[rep-\d+\] EngineCore running"
+)
 _SHARDS = re.compile(r"Loading safetensors checkpoint shards:\s+(\d+)% Completed")
 _REHEARSAL_LOADING = re.compile(r"^loading \S+ ([\d.]+)$")
 
@@ -87,7 +90,7 @@ class Progress:
         elif found := _BEGUN.search(text):
             self.stages.setdefault(int(found[1]), StageStart(int(found[1]), self._clock))
         elif found := _STARTED.search(text):
-            self._ready(int(found[1]))
+            self._ready(int(found["a"] or found["b"]))
         elif "Application startup complete" in text or text.startswith("ready http"):
             self.complete = True
         elif found := _REHEARSAL_LOADING.match(text):
@@ -111,6 +114,7 @@ class Progress:
         when several are, nobody can tell.
         """
         if found := _STAGE_WRITER.search(who):
+            self.stages.setdefault(int(found[1]), StageStart(int(found[1]), self._clock))
             return int(found[1])
         pid = _WRITER.search(who)
         if pid is None or not who.startswith("Worker"):

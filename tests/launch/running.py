@@ -58,6 +58,10 @@ class Box:
         assert record is not None
         return record
 
+    def ours(self) -> list[dict[str, object]]:
+        """What `status` says of the servers started here: the machine may run others."""
+        return [one for one in self.launch("status", "--json").json["servers"] if one["ours"]]
+
     @property
     def proc(self) -> Proc:
         return Proc(Path("/proc"))

@@ -24,7 +24,7 @@ def test_a_server_is_asked_to_end_and_leaves_nothing(machine: Box) -> None:
     assert set(down.json["stopped"][0]["ended"]) == family
     assert down.json["stopped"][0]["killed"] == []
     assert machine.living() == []
-    assert machine.launch("status", "--json").json["servers"] == []
+    assert machine.ours() == []
     assert machine.launch("down").text == "There is nothing to stop.\n"
     assert machine.launch("logs", "--lines", "1").code == 0  # the log stays
     back = machine.launch("restart", "--json", pace=0.2)
@@ -120,13 +120,14 @@ def test_what_ails_a_running_server(machine: Box) -> None:
     shown = machine.launch("status", "--json")
     assert shown.code == 1
     assert shown.json["servers"][0]["requests"] == 320
-    assert [finding["id"] for finding in shown.json["findings"]] == ["requests-near-cliff"]
-    assert "restart" in shown.json["findings"][0]["cure"]
+    told = {finding["id"]: finding for finding in shown.json["findings"]}
+    assert "restart" in told["requests-near-cliff"]["cure"]
+    assert "server-unhealthy" not in told
     assert shown.json["shm"] == {"files": 2, "bytes": 100}
     sick.touch()
     shown = machine.launch("status", "--json")
     assert shown.json["servers"][0]["state"] == "unhealthy"
-    assert [finding["id"] for finding in shown.json["findings"]] == ["server-unhealthy"]
+    assert "server-unhealthy" in {finding["id"] for finding in shown.json["findings"]}
     (machine.root / "state" / "servers" / "1.json").write_text("{")
     told = machine.launch("status")
     assert "1.json" in told.text

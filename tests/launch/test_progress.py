@@ -48,6 +48,22 @@ def test_stages_that_start_together_share_out_no_nameless_worker() -> None:
     assert progress.feed("(Worker pid=10) INFO 11-30 20:00:10 [a.py:1] Starting to load model x") == 1
 
 
+def test_the_words_of_030() -> None:
+    """It names no devices on some platforms and has no `Stage N initialized` (vllm_omni 0.30.0, engine/)."""
+    progress = Progress()
+    for line in (
+        "(APIServer pid=1) INFO 11-30 20:00:00 [a.py:1] [OmniEngine] Launching Orchestrator thread with 3 stages",
+        "(StageEngineCoreProc_stage0_replica0 pid=8) INFO 11-30 20:00:20 [a.py:1] Initializing a V1 LLM engine (v0.30.0)",
+        "(APIServer pid=1) INFO 11-30 20:01:00 [a.py:1] [StageEngineCoreClient] stage-0 [rep-0] EngineCore running",
+        "(StageEngineCoreProc_stage1_replica0 pid=9) INFO 11-30 20:01:20 [a.py:1] Initializing a V1 LLM engine (v0.30.0)",
+    ):
+        progress.feed(line)
+    assert progress.stages[0].took_s == 40
+    assert progress.current is not None
+    assert (progress.current.stage, progress.current.phase) == (1, "engine")
+    assert 53 < progress.percent < 78
+
+
 def test_a_start_over_new_year_takes_no_negative_time() -> None:
     progress = Progress()
     progress.feed("(APIServer pid=1) INFO 12-31 23:59:50 [a.py:1] [stage_init] Stage-0 set runtime devices: 0")

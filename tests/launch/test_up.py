@@ -129,8 +129,7 @@ def test_a_server_whose_recording_was_cut_off_is_found_by_its_mark(machine: Box)
     machine.up(pace=0.2)
     record = machine.record()
     Records(machine.root / "state").save(replace(record, process=None))
-    server = machine.launch("status", "--json").json["servers"]
-    assert [(one["pid"], one["ours"], one["state"]) for one in server] == [(record.process.pid, True, "ready")]  # type: ignore[union-attr]
+    assert [(one["pid"], one["ours"], one["state"]) for one in machine.ours()] == [(record.process.pid, True, "ready")]  # type: ignore[union-attr]
     assert machine.launch("down", "--json").json["stopped"][0]["ended"]
 
 
