@@ -127,6 +127,7 @@ class Display:
         self._done: set[int] = set()
         self._shown = ""
         self._phase: tuple[int, str] | None = None
+        self._quiet = False  # this silence was spoken of
 
     def show(self, progress: Progress, elapsed_s: float, quiet_s: float) -> None:
         for number, stage in sorted(progress.stages.items()):
@@ -135,6 +136,12 @@ class Display:
                 self.end()
                 took = "—" if stage.took_s is None else f"{stage.took_s:.0f}"
                 self.out.say("progress.stage_ready", stage=self._name(number), seconds=took)
+        if quiet_s < _QUIET_S:
+            self._quiet = False
+        elif not self._quiet:
+            self._quiet = True
+            self.end()
+            self.out.say("progress.quiet", time=clock(quiet_s))
         stage = progress.current
         where = self.out.text("progress.whole") if stage is None else self._name(stage.stage)
         phase = "" if stage is None else self.out.text(f"progress.{stage.phase}")
@@ -145,8 +152,6 @@ class Display:
             return
         full = progress.percent * _BAR // 100
         line = f"  [{'█' * full}{'·' * (_BAR - full)}] {progress.percent:3d} %  {clock(elapsed_s)}  {where}  {phase}"
-        if quiet_s >= _QUIET_S:
-            line += "  " + self.out.text("progress.quiet", time=clock(quiet_s))
         if line != self._shown:
             blank = " " * max(0, width(self._shown) - width(line))
             self.out.stream.write("\r" + line + blank)
