@@ -29,6 +29,7 @@ def head(t: Texts, first: Literal["auto", "zh", "en"]) -> str:
     return (
         _FIRST % (json.dumps(first), COOKIE)
         + f'<script type="application/json" id="omni-texts">{data}</script>'
+        + '<link rel="icon" href="./omni/icon.svg" type="image/svg+xml">'
         + '<link rel="stylesheet" href="./omni/page.css">'
         + "".join(f'<script type="module" src="./omni/{name}.js"></script>' for name in ("language", "omni", "page"))
     )
@@ -40,17 +41,21 @@ def _page(t: Texts, language: Language) -> dict[str, str]:
 
 
 def pairs(t: Texts) -> dict[str, str]:
-    """English → Chinese for every text that is shown as it stands. Raises ``ValueError`` when one English text has two Chinese ones."""
+    """English → Chinese for every text that is shown as it stands, and for Gradio's sentences with ``{places}``.
+
+    Raises ``ValueError`` when one English text has two Chinese ones.
+    """
     found: dict[str, str] = {}
-    both = [
-        (t(key), t(key, "zh"), key)
-        for key in t.table("en")
-        if not key.startswith(("stage.", "launch.", "console.", "api."))
-    ]
-    both += [
-        (words["en"], words["zh"], sample.id) for sample in samples().values() for words in (sample.title, sample.note)
-    ]
+    shown = [key for key in t.table("en") if key.startswith("gradio.") or not (_elsewhere(key) or "{" in t(key))]
+    both = [(t(key), t(key, "zh"), key) for key in shown]
+    for sample in samples().values():
+        both += [(words["en"], words["zh"], sample.id) for words in (sample.title, sample.note)]
     for english, chinese, key in both:
         if found.setdefault(english, chinese) != chinese:
             raise ValueError(f"{key}: {english!r} is {found[english]!r} elsewhere, {chinese!r} here")
     return found
+
+
+def _elsewhere(key: str) -> bool:
+    """Said by key (the stage), or not on the page at all (the terminal, the endpoints)."""
+    return key.startswith(("stage.", "launch.", "console.", "api."))

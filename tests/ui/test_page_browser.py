@@ -139,3 +139,9 @@ async def test_on_a_phone_run_is_in_reach_and_nothing_runs_off_the_side(page_of:
         await page.wait_for_function(
             "[...document.querySelectorAll('.omni-stage')].find(e => e.offsetParent).getBoundingClientRect().top < 700"
         )
+
+
+async def test_a_sentence_of_gradios_with_something_of_the_moment_in_it_is_turned_too(page_of: PageOf) -> None:
+    async with page_of() as page:
+        await page.evaluate("document.body.append('File(s) exceed the maximum allowed size of 512.0 mb: a.mp4')")
+        await page.get_by_text("文件超过了 512.0 mb 的上限：a.mp4").wait_for()

@@ -13,6 +13,12 @@ const { zh, en, pairs } = JSON.parse(document.getElementById("omni-texts").textC
 const ATTRIBUTES = ["placeholder", "aria-label", "title", "alt"];
 const VERBATIM = "[data-verbatim], .omni-stage, script, style, textarea";
 const fromEnglish = new Map(pairs);
+// Sentences of Gradio's with something of the moment in them: "{size}" stands for any words.
+const places = /\\\{(\w+)\\\}/g;
+const literal = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const patterns = pairs
+  .filter(([source]) => /\{\w+\}/.test(source))
+  .map(([source, target]) => [new RegExp(`^${literal(source).replace(places, "(?<$1>.+)")}$`, "s"), target]);
 const english = new WeakMap(); // text node, or element → attribute → the English it was rendered with
 
 const html = document.documentElement;
@@ -44,10 +50,18 @@ export function setLanguage(next) {
   window.dispatchEvent(new CustomEvent("omni:language", { detail: { language: next } }));
 }
 
+function filled(words) {
+  for (const [pattern, target] of patterns) {
+    const found = words.match(pattern);
+    if (found) return target.replace(/\{(\w+)\}/g, (_, name) => found.groups[name]);
+  }
+}
+
 function spoken(source) {
   const words = source.trim();
-  if (!fromEnglish.has(words)) return null;
-  return language() === "zh" ? source.replace(words, () => fromEnglish.get(words)) : source;
+  const target = fromEnglish.get(words) ?? filled(words);
+  if (target === undefined) return null;
+  return language() === "zh" ? source.replace(words, () => target) : source;
 }
 
 // `known` is what we wrote last: anything else in the node was put there since, and is the new English.
