@@ -89,7 +89,7 @@ class Actions:
             return list(values), self.failure(InputError("nothing-typed"), reader)
         lighter = self.tab.lighter(turn, values)
         if lighter is None:
-            return list(values), self.failure(turn.error, reader)
+            return list(values), self.failure(turn.error, reader, again=False)
         return lighter, await self.run(reader, lighter, knobs)
 
     async def follow(self, reader: Reader) -> AsyncIterator[tuple[View, Turn | None]]:
@@ -124,9 +124,9 @@ class Actions:
         """The stage's value for ``turn``."""
         return self._told(lambda language: stage_view(turn, language), turn.error, reader)
 
-    def failure(self, error: OmniError, reader: Reader) -> View:
-        """The stage's value when no turn began."""
-        return self._told(lambda language: fault_view(error, language), error, reader)
+    def failure(self, error: OmniError, reader: Reader, *, again: bool = True) -> View:
+        """The stage's value when no turn began. ``again``: less media may still be tried."""
+        return self._told(lambda language: fault_view(error, language), error if again else None, reader)
 
     def _told(self, view_in: Callable[[Language], Any], error: OmniError | None, reader: Reader) -> View:
         """The view in the reader's language. Its sentences stand there in the other one too, for the switch (``page.js``).

@@ -174,3 +174,4 @@ async def test_when_nothing_is_left_to_drop_the_failure_stays() -> None:
         same, view = await it.drop(ME, values, Knobs(speech=False))
     assert same == values
     assert (view["turn"], view["state"]) == (None, "failed")
+    assert "actions" not in view["fault"]  # no button that does nothing
