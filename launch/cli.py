@@ -21,10 +21,6 @@ from launch.texts import LANGUAGES, language
 # Name -> module of launch.commands, in the order of the overview. A module called `set` would hide the builtin.
 COMMANDS: Mapping[str, str] = {
     "layouts": "layouts",
-    "doctor": "doctor",
-    "container": "container",
-    "install": "install",
-    "weights": "weights",
     "up": "up",
     "status": "status",
     "logs": "logs",
@@ -34,7 +30,6 @@ COMMANDS: Mapping[str, str] = {
     "set": "knobs",
     "lint": "lint",
     "explain": "explain",
-    "forward": "forward",
     "job": "job",
 }
 GOOD, FINDING, USAGE, INTERRUPTED = 0, 1, 2, 130  # 130 = 128 + SIGINT, what a shell expects after Ctrl-C
