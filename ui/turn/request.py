@@ -18,6 +18,7 @@ Place = Callable[[str, bytes], str]  # MIME type and bytes of a medium → the U
 _SLICE = (
     3 << 18
 )  # bytes encoded at a time, a few milliseconds; a multiple of 3, so that the pieces join without padding
+_MOST_SOUNDS = 64  # limit_mm_per_prompt.audio of the packaged one-card deploy file (§2.3)
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,17 @@ class Request:
 
     def count(self, kind: type[Part]) -> int:
         """How many parts of ``kind`` go out, the voice's reference among them: the server counts it too (§2.3)."""
-        sent = sum(isinstance(part, kind) for message in self.messages for part in message.parts)
-        return sent + (kind is Audio and self._reference() is not None)
+        return self._sent(kind) + (kind is Audio and self._reference() is not None)
+
+    def _sent(self, kind: type[Part]) -> int:
+        return sum(isinstance(part, kind) for message in self.messages for part in message.parts)
 
     def _reference(self) -> Audio | None:
-        """The reference sound is worth its tokens only when an answer will be spoken."""
-        return self.voice.reference if self.voice is not None and self.settings.speech else None
+        """The reference sound is worth its tokens only when an answer will be spoken, and never at the price of a
+        refusal: it would be one sound too many beside a clip of 64 pairs."""
+        if self.voice is None or not self.settings.speech or self._sent(Audio) >= _MOST_SOUNDS:
+            return None
+        return self.voice.reference
 
     def _body(self, model: str, wire: Wire | None, place: Place) -> Body:
         settings = self.settings

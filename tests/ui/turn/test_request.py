@@ -105,3 +105,11 @@ def test_encoded_is_the_body(size: int) -> None:
     assert sent == request.body("m", "0.30")
     url = sent["messages"][1]["content"][0]["video_url"]["url"]
     assert base64.b64decode(url.partition(",")[2]) == request.messages[0].parts[0].data  # type: ignore[union-attr]
+
+
+def test_a_reference_voice_is_never_one_sound_too_many() -> None:
+    full = Request((Message("user", (WAV,) * 64),), Settings(), VOICE)
+    assert full.count(Audio) == 64
+    assert full.body("m", "0.26")["messages"][0] == {"role": "system", "content": "模仿下面的声音。\n你是助手。"}
+    assert "ref_audio" not in full.body("m", "0.30")
+    assert Request((Message("user", (WAV,) * 63),), Settings(), VOICE).count(Audio) == 64
