@@ -9,6 +9,7 @@ from io import BytesIO
 
 import numpy as np
 from av import AudioCodecContext, AudioFrame, AudioResampler
+from av.error import FFmpegError
 
 from ui.media.prepared import Notice
 from ui.turn.parts import Audio
@@ -31,12 +32,8 @@ MIN_SECONDS = 0.1
 
 
 def hearable(sound: AudioFrame | AudioCodecContext) -> bool:
-    """Whether its rate is one of a recording, and its samples of a form that can be read here."""
-    return (
-        LOWEST <= (sound.sample_rate or 0) <= HIGHEST
-        and sound.format is not None
-        and not sound.format.name.startswith("s64")
-    )
+    """Whether its rate is one of a recording."""
+    return LOWEST <= (sound.sample_rate or 0) <= HIGHEST
 
 
 @dataclass
@@ -100,7 +97,11 @@ class _Run:
     """One unbroken stretch of sound of one rate, sample format and number of channels."""
 
     def __init__(self, first: AudioFrame, heard: Heard) -> None:
-        self._rate, self._form, self._channels = first.sample_rate, first.format, first.layout.nb_channels
+        self._form = _form(first)
+        self._rate, self._channels, self._planar = first.sample_rate, first.layout.nb_channels, first.format.is_planar
+        self._packer = None
+        if _unreadable(first):
+            self._packer, self._planar = AudioResampler(format="dbl"), False
         self._start = first.time
         self._heard = heard
         self._taken = 0  # samples at the file's rate
@@ -110,19 +111,19 @@ class _Run:
         self._resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
 
     def continued_by(self, frame: AudioFrame) -> bool:
-        if (frame.sample_rate, frame.format.name, frame.layout.nb_channels) != (
-            self._rate,
-            self._form.name,
-            self._channels,
-        ):
+        if _form(frame) != self._form:
             return False
         if frame.time is None or self._start is None:
             return True
         return abs(frame.time - (self._start + self._taken / self._rate)) < GAP_SECONDS
 
     def add(self, frame: AudioFrame) -> Iterator[Block]:
-        self._waiting.append(frame.to_ndarray())
-        self._waiting_samples += frame.samples
+        try:
+            packed = self._packer.resample(frame) if self._packer else [frame]
+        except FFmpegError:  # channels laid out as no recording has them
+            return
+        self._waiting += [ready.to_ndarray() for ready in packed]
+        self._waiting_samples += sum(ready.samples for ready in packed)
         self._taken += frame.samples
         if self._waiting_samples >= BLOCK:
             yield from self._flush()
@@ -130,14 +131,13 @@ class _Run:
     def finish(self) -> Iterator[Block]:
         if self._waiting_samples:
             yield from self._flush()
-        if self._taken:  # a resampler that was never fed has nothing to give, and says so with an exception
-            yield from self._blocks(self._resampler.resample(None))
+        yield from self._blocks(self._resampler.resample(None))
 
     def _flush(self) -> Iterator[Block]:
         raw = np.concatenate(self._waiting, axis=1)
         self._waiting.clear()
         self._waiting_samples = 0
-        if not self._form.is_planar:
+        if not self._planar:
             raw = raw.reshape(-1, self._channels).T
         frame = AudioFrame.from_ndarray(_mean(raw, self._heard)[np.newaxis], format="flt", layout="mono")
         frame.sample_rate = self._rate
@@ -149,6 +149,16 @@ class _Run:
             start = None if self._start is None else self._start + self._given / RATE
             self._given += len(samples)
             yield Block(start, samples)
+
+
+def _form(frame: AudioFrame) -> tuple[int, str, str]:
+    return frame.sample_rate, frame.format.name, frame.layout.name
+
+
+def _unreadable(frame: AudioFrame) -> bool:
+    """Frames that libav must pack first. PyAV 18 knows no 64-bit integers, and of planar sound it looks for the end of a list of
+    channels that has none from eight on: it reads whatever lies behind, and the process crashes."""
+    return frame.format.name.startswith("s64") or (frame.format.is_planar and frame.layout.nb_channels >= 8)
 
 
 def _mean(raw: np.ndarray, heard: Heard) -> np.ndarray:

@@ -6,10 +6,11 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 import soundfile
-from av import AudioFrame
+from av import AudioFrame, AudioResampler
 
 from launch.errors import MediaError
 from tests.ui.media.clips import tone, write_clip
@@ -133,3 +134,22 @@ def test_a_wild_rate_is_refused_before_it_is_resampled(rate: int, tmp_path: Path
     with pytest.raises(MediaError) as refusal:
         prepare(tmp_path / "a.wav")
     assert refusal.value.key == "media-unsupported-format"
+
+
+@pytest.mark.parametrize(("suffix", "codec", "form"), [("mov", "aac", "fltp"), ("wav", "pcm_s64le", "s64")])
+def test_forms_that_libav_must_pack_first(suffix: str, codec: str, form: str, tmp_path: Path) -> None:
+    """Eight planar channels crash PyAV's own reader; 64-bit integers it does not know."""
+    path = tmp_path / f"a.{suffix}"
+    layout = "7.1" if form == "fltp" else "mono"
+    with av.open(path, "w") as out:
+        stream = out.add_stream(codec, rate=48000, layout=layout)
+        resampler = AudioResampler(format=form, layout=layout, rate=48000)
+        for start in np.arange(0, 1, 0.02):
+            for ready in resampler.resample(_frame(start, 0.02)):
+                out.mux(stream.encode(ready))
+        out.mux(stream.encode(None))
+    with av.open(path) as made:
+        frame = next(made.decode(audio=0))
+        assert (frame.format.name, frame.layout.name) == (form, layout), "the file is not what this test needs"
+    assert prepare(path).duration_s == pytest.approx(1, abs=0.05)
+    assert np.abs(heard(path)).max() > 0.05
