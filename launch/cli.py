@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "set": "knobs",
     "lint": "lint",
     "explain": "explain",
+    "forward": "forward",
     "job": "job",
 }
 GOOD, FINDING, USAGE, INTERRUPTED = 0, 1, 2, 130  # 130 = 128 + SIGINT, what a shell expects after Ctrl-C
