@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 CONTEXT = 2048  # tokens of prompt and answer: what the prompt's limits need, and small in memory
 DECODE_THREADS, PROMPT_THREADS = (
     1,

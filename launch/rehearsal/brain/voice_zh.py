@@ -29,7 +29,13 @@ def syllables(text: str) -> list[str]:
 
     pypinyin changes 不, 一 and third tones within a word; here a third tone before a third tone of the next word changes too.
     """
-    said = lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, tone_sandhi=True, errors=list)
+    said = lazy_pinyin(
+        text,
+        style=Style.TONE3,
+        neutral_tone_with_five=True,
+        tone_sandhi=True,
+        errors=list,  # pyright: ignore[reportArgumentType] # an entry for each unknown character; the stub allows only text
+    )
     return [
         one[:-1] + "2" if one[-1] == "3" and after[-1] == "3" else one
         for one, after in zip(said, [*said[1:], "-"], strict=True)
