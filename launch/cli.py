@@ -22,6 +22,8 @@ from launch.texts import LANGUAGES, language
 COMMANDS: Mapping[str, str] = {
     "layouts": "layouts",
     "container": "container",
+    "install": "install",
+    "weights": "weights",
     "up": "up",
     "status": "status",
     "logs": "logs",
