@@ -13,16 +13,22 @@ _PATIENCE_S = 10.0  # it takes a second; with a card in trouble it may hang for 
 
 def read(environ: Mapping[str, str]) -> NpuTable | None:
     """The table of the machine's ``npu-smi``; None where there is none, or where it does not answer."""
+    return parse(ask(environ) or "")
+
+
+def ask(environ: Mapping[str, str]) -> str | None:
+    """All that ``npu-smi info`` says, complaints too; None where there is none, or where it does not answer."""
     program = shutil.which("npu-smi", path=environ.get("PATH", ""))
     if program is None:
         return None
+    line, env = [program, "info"], dict(environ)
     try:
         done = subprocess.run(
-            [program, "info"], env=dict(environ), capture_output=True, timeout=_PATIENCE_S, check=False
+            line, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=_PATIENCE_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parse(done.stdout.decode("utf-8", "replace"))
+    return done.stdout.decode("utf-8", "replace")
 
 
 def held(table: NpuTable | None, pids: set[int]) -> dict[int, int]:

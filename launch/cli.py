@@ -21,6 +21,7 @@ from launch.texts import LANGUAGES, language
 # Name -> module of launch.commands, in the order of the overview. A module called `set` would hide the builtin.
 COMMANDS: Mapping[str, str] = {
     "layouts": "layouts",
+    "doctor": "doctor",
     "container": "container",
     "install": "install",
     "weights": "weights",
