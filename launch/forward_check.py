@@ -40,9 +40,13 @@ def check_forward(url: str) -> ForwardCheck:
         problem = _page(client, url)
         if problem is not None:
             return ForwardCheck(url, "broken", findings=(problem,))
-        findings = [_stream(client, url), _socket(url, client)]
-    stream, socket = (("good" if finding is None else "broken") for finding in findings)
-    return ForwardCheck(url, "good", socket, stream, tuple(filter(None, findings)))
+        stream, socket = _stream(client, url), _socket(url, client)
+    findings = tuple(finding for finding in (stream, socket) if finding is not None)
+    return ForwardCheck(url, "good", _state(socket), _state(stream), findings)
+
+
+def _state(problem: Finding | None) -> State:
+    return "good" if problem is None else "broken"
 
 
 def _page(client: httpx.Client, url: str) -> Finding | None:
