@@ -28,7 +28,7 @@ def speech(text: str) -> np.ndarray:
     from launch.rehearsal.brain.voice_en import EnglishVoice
     from launch.rehearsal.weights import weights_dir
 
-    return EnglishVoice(weights_dir())(text)
+    return EnglishVoice(weights_dir() / "voice-en")(text)
 
 
 def question(folder: Path) -> Path:
