@@ -12,7 +12,7 @@ import psutil
 from playwright.sync_api import sync_playwright
 
 from tests.bench.running import running_app
-from tests.browser.chromium import FLAGS
+from tests.browser.conftest import CHROMIUM_ARGS
 from tests.conftest import CHROMIUM
 
 TURNS = 20
@@ -25,7 +25,7 @@ def load_page(url: str) -> dict[str, Any]:
     sizes: dict[str, float] = {}
     strangers: set[str] = set()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         page = browser.new_page()
         devtools = page.context.new_cdp_session(page)
         devtools.send("Network.enable")
