@@ -8,13 +8,14 @@ STAMP := $(VENV)/.installed
 
 setup: $(STAMP) weights
 
-$(STAMP): requirements.txt requirements-rehearsal.txt requirements-dev.txt
+$(STAMP): requirements.txt requirements-rehearsal.txt requirements-rehearsal-nodeps.txt requirements-dev.txt
 	@python=$$(for p in "$$PYTHON" python3.12 python3.11 /usr/local/python3.12.13/bin/python3; do \
 	    [ -n "$$p" ] && "$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done; true); \
 	if [ -z "$$python" ]; then \
 	    echo "No Python 3.11 or newer with venv was found: install python3.11 and python3.11-venv, or call make PYTHON=/path/to/python3." >&2; exit 1; fi; \
 	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-rehearsal.txt -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-rehearsal-nodeps.txt
 	@touch $@
 
 .PHONY: weights
