@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 
 setup: $(STAMP) weights
 
-$(STAMP): requirements.txt requirements-rehearsal.txt requirements-rehearsal-nodeps.txt requirements-dev.txt
+$(STAMP): Makefile requirements.txt requirements-rehearsal.txt requirements-rehearsal-nodeps.txt requirements-dev.txt
 	@python=$$(for p in "$$PYTHON" python3.12 python3.11 /usr/local/python3.12.13/bin/python3; do \
 	    [ -n "$$p" ] && "$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done; true); \
 	if [ -z "$$python" ]; then \
