@@ -61,9 +61,9 @@ async def browser() -> AsyncIterator[Browser]:
         await chromium.close()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def visitor(browser: Browser, dev_page: str, stub: str) -> AsyncIterator[Listener]:
-    """Somebody on the page of stages, whose worklet keeps what it plays. Opening it takes seconds: once a module."""
+    """Somebody on the page of stages, whose worklet keeps what it plays. Opening it takes seconds: once for all."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     async with Listener.on(await context.new_page(), dev_page, stub) as visitor:
         yield visitor

@@ -73,6 +73,10 @@ class Listener:
         await self.page.fill("#one-prompt textarea", "")
         self.wrong.clear()
         self.quiet = False
+        await self.mark()
+
+    async def mark(self) -> None:
+        """From here on counts what is heard."""
         self.skip = 0
         self.skip = len((await self.heard()).blocks)
 
@@ -129,9 +133,29 @@ class Listener:
             return (await client.get(f"{self.stub}/sent")).json()
 
 
-def differences(heard: np.ndarray, wav: np.ndarray) -> np.ndarray:
-    """Where one run differs from the WAV; the run's blocks may hold silence before and after it."""
-    first = int(np.flatnonzero(heard)[0]) - 1  # the first sample of a fade is 0
-    piece = heard[max(first, 0) : max(first, 0) + len(wav)]
-    piece = np.pad(piece, (0, len(wav) - len(piece)))
-    return np.flatnonzero(piece != wav)
+def follow(sounded: Sounded, wav: np.ndarray, start: int | None = 0) -> int:
+    """Checks that what sounded is ``wav`` from frame ``start`` on (``None``: from wherever it begins), sample by sample, through any
+    number of holes: nothing skipped, nothing twice, nothing altered but ``EDGE`` frames of fade on both sides of each silence.
+
+    The frame reached.
+    """
+    assert sounded.runs, "nothing was heard"
+    at = start
+    for _, run in sounded.runs:
+        loud = np.flatnonzero(run)
+        run = run[loud[0] : loud[-1] + 1]  # the first sample of a fade-in is 0
+        inner = run[EDGE : len(run) - EDGE]
+        if at is None:
+            at = next(first for first in np.flatnonzero(wav == inner[0]) if same(inner, wav[first:])) - EDGE - 1
+        for shift in (1, 0, 2):  # the wave itself may be 0 where a fade begins or ends
+            if same(inner, wav[at + shift + EDGE :]):
+                at += shift + len(run)
+                break
+        else:
+            raise AssertionError(f"a run of {len(run)} frames is not what stands at frame {at}")
+    assert at is not None
+    return at
+
+
+def same(piece: np.ndarray, whole: np.ndarray) -> bool:
+    return bool(np.array_equal(piece, whole[: len(piece)]))

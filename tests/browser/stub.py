@@ -33,13 +33,14 @@ MODEL = "stub"
 class Script:
     """How to answer. ``chunks``: for each packet its time in seconds after the request, and its seconds of sound.
 
-    ``words_s``: pause between the words of a text-only answer. ``break_after``: packets after which the server
-    reports an error.
+    ``text_s``: seconds until its first word; ``words_s``: pause between the words of a text-only answer.
+    ``break_after``: packets after which the server reports an error.
     """
 
     text: str = "Hello from the stub."
     chunks: list[tuple[float, float]] = field(default_factory=lambda: [(0.2, 1.0), (0.3, 1.0)])
     words_s: float = 0.05
+    text_s: float = 0.0
     break_after: int | None = None
 
     def prompt(self) -> str:
@@ -106,6 +107,7 @@ class Stub:
     async def _events(self, script: Script, spoken: bool) -> AsyncIterator[str]:
         began = time.monotonic()
         self.first_byte = None
+        await asyncio.sleep(script.text_s)
         if not spoken:
             for word in script.text.split(" "):
                 yield _chunk("text", word + " ")

@@ -53,7 +53,6 @@ async def test_the_three_parts_are_always_the_whole_text_and_said_only_grows(sce
 async def test_words_are_words_and_light_up_in_short_phrases(scene: Page) -> None:
     found = await caption(scene, "return words(given).map((word) => [word.text, word.beat]);", TEXTS[0])
     assert {"推理", "方式", "管理"} <= {text for text, _ in found}
-    assert found[0][0].startswith("你好")
     by_beat: dict[int, str] = {}
     for text, beat in found:
         by_beat[beat] = by_beat.get(beat, "") + text

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 
-import numpy as np
 import pytest
 
-from tests.browser.listener import EDGE, Listener, differences
+from tests.browser.listener import Listener, follow
 from tests.browser.stub import Script, steady
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -17,38 +16,30 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 async def test_the_worklet_plays_the_wav_sample_by_sample(listener: Listener) -> None:
     await listener.ask(Script(chunks=steady(3, 0.5)))
     await listener.played()
-    (run,) = (await listener.heard()).runs
     wav = await listener.wav()
     assert len(wav) == 3 * 24_000
-    wrong = differences(run[1], wav)
-    assert wrong.size > 0, "the edges are faded"
-    assert set(wrong) <= {*range(EDGE), *range(len(wav) - EDGE, len(wav))}
+    assert len(wav) - follow(await listener.heard(), wav) <= 1
+    assert (await listener.report())["played_ms"] == 3_000
 
 
-async def test_a_tiny_answer_and_odd_packets_are_heard_whole(listener: Listener) -> None:
+async def test_a_tiny_answer_in_odd_packets_is_heard_whole(listener: Listener) -> None:
     await listener.ask(Script(chunks=[(0.1, 0.03), (0.15, 0.0213), (0.2, 0.1)]))
     await listener.played()
     wav = await listener.wav()
-    heard = np.concatenate([samples for _, samples in (await listener.heard()).runs])
-    assert np.count_nonzero(heard) > 0.95 * len(wav)
-    assert (await listener.report())["total"] == len(wav)
+    assert len(wav) - follow(await listener.heard(), wav) <= 1
 
 
 async def test_a_late_packet_is_a_stall_of_its_length_and_no_sample_is_lost(listener: Listener) -> None:
     await listener.ask(Script(chunks=[(0.1, 0.5), (2.6, 0.5)]))
     await listener.played()
     report = await listener.report()
-    assert report["underruns"] == 1
-    assert report["stall_ms"] == pytest.approx(2600 - 100 - 500, abs=500)
-    assert report["stall_longest_ms"] == report["stall_ms"]
+    assert report["underruns"] >= 1
+    assert 1_500 < report["stall_longest_ms"] < 2_500
+    assert report["stall_longest_ms"] <= report["stall_ms"] < 2_600
     wav = await listener.wav()
-    heard = [samples for _, samples in (await listener.heard()).runs]
-    assert len(heard) == 2
-    clean = np.concatenate([run[np.flatnonzero(run)[0] - 1 : np.flatnonzero(run)[-1] + 1] for run in heard])
-    hole = 12_000
-    wrong = np.flatnonzero(np.pad(clean, (0, max(0, len(wav) - len(clean))))[: len(wav)] != wav)
-    near_edges = [at for at in wrong if EDGE <= at < hole - EDGE - 1 or hole + EDGE < at < len(wav) - EDGE - 2]
-    assert not near_edges
+    heard = await listener.heard()
+    assert len(heard.runs) == report["underruns"] + 1
+    assert len(wav) - follow(heard, wav) <= 1
 
 
 async def test_no_underrun_while_the_pages_thread_stands_still(listener: Listener) -> None:
@@ -79,3 +70,20 @@ async def test_first_sound_is_measured_from_the_press(listener: Listener) -> Non
         await asyncio.sleep(0.05)
     assert figures["first_sound_ms"] == pytest.approx(report["first_sound_ms"])
     assert figures["stall_ms"] == 0
+
+
+async def test_the_next_answer_waits_as_long_as_the_last_one_was_late(listener: Listener) -> None:
+    """The second starts later by the first one's hole; one that is in time halves the wait again, and Stop changes nothing."""
+    late = Script(chunks=[(0.1, 0.5), (1.6, 0.5)])
+    await listener.ask(late)
+    await listener.played()
+    hole = await listener.page.evaluate("omni.player.reserve")
+    assert 0.5 < hole <= 1.5
+    await listener.ask(late)
+    await listener.played()
+    report = await listener.report()
+    assert report["stall_ms"] < hole * 1000 / 2
+    assert report["first_sound_ms"] > hole * 1000
+    await listener.ask(Script(chunks=[(0.1, 1.0)]))
+    await listener.played()
+    assert await listener.page.evaluate("omni.player.reserve") < hole

@@ -6,10 +6,9 @@ import asyncio
 import re
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from tests.browser.listener import Listener
+from tests.browser.listener import Listener, follow
 from tests.browser.stub import Script, steady
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -28,7 +27,7 @@ async def test_empty_then_waiting_at_once_then_spoken(listener: Listener) -> Non
         "requestAnimationFrame(() => seen.push(stage.dataset.state)); }; }"
     )
     text = "One two three four five six seven eight nine ten eleven twelve thirteen."
-    await listener.ask(Script(text=text, chunks=steady(3, 0.5, 0.8)))
+    await listener.ask(Script(text=text, chunks=steady(3, 0.5, 2.0), text_s=1.5))
     await page.wait_for_function("window.seen.length > 0")
     assert await page.evaluate("seen") == ["waiting"], "drawn before the next frame"
     assert re.fullmatch(r"Waiting for the first word · \d+\.\d s", await listener.text("status"))
@@ -87,34 +86,45 @@ async def test_text_without_speech_streams_plainly_and_stays_text(listener: List
 
 
 async def test_stop_is_silent_within_30_ms_and_nothing_more_is_heard_or_shown(listener: Listener) -> None:
-    await listener.ask(Script(text="One two three four five six seven.", chunks=steady(6, 0.7)))
+    await listener.ask(Script(text="One two three four five six seven.", chunks=steady(20, 0.9)))
     await listener.played("playing")
     await asyncio.sleep(0.3)
+    await listener.page.evaluate(
+        "() => { window.log = []; const {deck} = omni.player, {tell} = deck;"
+        "deck.tell = (message) => { log.push(message); tell(message); };"
+        "addEventListener('keydown', (event) => log.push({clock: performance.timeOrigin + event.timeStamp}), true); }"
+    )
     await listener.page.keyboard.press("Escape")
     await listener.state("stopped")
     before = await listener.text("status")
     text = await listener.page.inner_text("#one .omni-caption")
-    sounded = sum(len(samples) for _, samples in (await listener.heard()).runs)
+    await listener.page.wait_for_function("log.some(({type}) => type === 'silent')")
+    key, silent = await listener.page.evaluate(
+        "[log.find(({type}) => !type).clock, log.find(({type}) => type === 'silent').clock]"
+    )
+    assert silent - key < 150, "30 ms on a machine that is not busy: see tests/bench/speech.py"
+    await listener.mark()
     await asyncio.sleep(1.5)
-    later = await listener.heard()
-    assert sum(len(samples) for _, samples in later.runs) - sounded <= 0.03 * 24_000
+    assert (await listener.heard()).runs == []
     assert (before, await listener.text("status")) == ("Stopped", "Stopped")
     assert await listener.page.inner_text("#one .omni-caption") == text
     assert (await listener.server())["open"] == 0, "nothing is left running on the server"
     await listener.page.click('#one [data-action="sound"]')
     await listener.played()
-    replayed = [samples for _, samples in (await listener.heard()).runs][-1]
-    assert np.count_nonzero(replayed) > 12_000, "what came can be heard again"
+    wav = await listener.wav()
+    assert len(wav) >= 24_000
+    assert len(wav) - follow(await listener.heard(), wav) <= 1, "what came can be heard again"
 
 
 async def test_clear_leaves_nothing_and_no_late_word_appears(listener: Listener) -> None:
-    await listener.ask(Script(chunks=[(0.1, 0.2), (0.8, 1.0), (1.2, 1.0)]))
+    await listener.ask(Script(chunks=steady(20, 0.9)))
     await listener.state("streaming")
     await listener.page.click("#one-clear")
     await listener.state("empty")
-    sounded = sum(len(samples) for _, samples in (await listener.heard()).runs)
+    await asyncio.sleep(0.1)
+    await listener.mark()
     await asyncio.sleep(1.5)
-    assert sum(len(samples) for _, samples in (await listener.heard()).runs) - sounded <= 0.03 * 24_000
+    assert (await listener.heard()).runs == []
     assert await listener.text("hint") != ""
     assert await listener.text("said") == ""
     assert (await listener.server())["open"] == 0
@@ -134,17 +144,17 @@ async def test_the_keyboard_runs_and_one_answer_silences_the_other(listener: Lis
     await listener.ask(Script(text="The first answer.", chunks=steady(4, 0.5)))
     await listener.played("playing")
     await page.click("button[role=tab]:has-text('two')")
-    await page.fill("#two-prompt textarea", Script(text="The second answer.", chunks=[(0.3, 1.0)]).prompt())
+    await page.fill("#two-prompt textarea", Script(text="The second answer.", chunks=[(2.0, 1.0)], text_s=1.5).prompt())
     await page.keyboard.press("Control+Enter")
+    await listener.state("waiting", "two")
+    await asyncio.sleep(0.1)
+    await listener.mark()
     await listener.state("streaming", "two")
     await listener.state("done", "two")
     await page.wait_for_function("document.querySelector('#two .omni-status').textContent.startsWith('Spoken')")
-    assert await page.get_attribute("#one .omni-stage", "data-state") == "waiting" or (
-        await page.text_content("#one .omni-status") != "Speaking"
-    )
-    runs = (await listener.heard()).runs
+    assert not (await page.text_content("#one .omni-status") or "").startswith("Speaking")
     wav = await listener.wav("two")
-    assert np.array_equal(runs[-1][1][np.flatnonzero(runs[-1][1])[0] - 1 :][100:20_000], wav[100:20_000])
+    assert len(wav) - follow(await listener.heard(), wav) <= 1
 
 
 async def test_a_cut_answer_stays_playable_and_offers_to_retry(listener: Listener) -> None:
@@ -170,15 +180,14 @@ async def test_a_press_on_the_waveform_plays_from_there_and_counts_no_stall(list
     report = await listener.report()
     box = await page.locator("#one .omni-wave").bounding_box()
     assert box is not None
+    await listener.mark()
     await page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + box["height"] / 2)
     await listener.played("playing")
     await listener.played()
-    samples = (await listener.heard()).runs[-1][1]
     wav = await listener.wav()
-    start = int(0.75 * len(wav))
-    piece = samples[np.flatnonzero(samples)[0] :][1_000:9_000]
-    found = [shift for shift in range(-1_500, 1_500) if wav[start + 1_000 + shift] == piece[0]]
-    assert any(np.array_equal(wav[start + 1_000 + shift :][: len(piece)], piece) for shift in found)
+    heard = await listener.heard()
+    assert len(wav) - follow(heard, wav, None) <= 1
+    assert sum(len(run) for _, run in heard.runs) == pytest.approx(len(wav) / 4, abs=1_000)
     assert {key: (await listener.report())[key] for key in ("stall_ms", "played_ms")} == {
         key: report[key] for key in ("stall_ms", "played_ms")
     }
@@ -191,7 +200,7 @@ async def test_a_press_on_the_waveform_plays_from_there_and_counts_no_stall(list
     await asyncio.sleep(0.3)
     assert (await listener.report())["frame"] == at
     await page.click('#one [data-action="sound"]')
-    await listener.played()
+    await page.wait_for_function(f"omni.player.last.frame > {at} + 4800")
 
 
 async def test_details_are_fetched_when_unfolded_and_downloads_work(listener: Listener) -> None:
@@ -206,7 +215,7 @@ async def test_details_are_fetched_when_unfolded_and_downloads_work(listener: Li
     async with page.expect_download() as download:
         await page.click('#one [data-file="turn.zip"]')
     assert (await download.value).suggested_filename.startswith("omni-one-")
-    await listener.ask(Script(text="Another.", chunks=[(0.1, 0.5)]))
+    await listener.ask(Script(text="Another.", chunks=[(2.0, 0.5)], text_s=1.5))
     await listener.state("waiting")
     assert await page.locator("#one details[open]").count() == 0
 

@@ -72,9 +72,9 @@ async def test_holes_at_every_offset_lose_no_sample_and_are_counted_exactly(scen
           const heard = level(out).filter((sample) => sample !== 0).length;
           const late = 60 * BLOCK / RATE - first / RATE;
           const expected = first < 60 * BLOCK;
-          if (tape.underruns !== 1 || !expected || Math.abs(tape.stall - late) > 2 * BLOCK / RATE
-              || tape.longest !== tape.stall || tape.state !== 'ended' || all.length - heard > 4) {
-            bad.push([first, tape.underruns, tape.stall, late, heard]);
+          if (tape.reel.underruns !== 1 || !expected || Math.abs(tape.reel.stall - late) > 2 * BLOCK / RATE
+              || tape.reel.longest !== tape.reel.stall || tape.state !== 'ended' || all.length - heard > 4) {
+            bad.push([first, tape.reel.underruns, tape.reel.stall, late, heard]);
           }
         }
         return bad.slice(0, 3);
@@ -135,7 +135,7 @@ async def test_a_newer_answer_takes_the_tape_and_the_older_ones_packets_are_drop
         tape.append(1, wave(24000), 0);
         tape.end(1);
         const out = level(run(tape, 30));
-        return [tape.answer, tape.total, tape.complete, [...new Set(out.slice(OUT + EDGE, 3000))]];
+        return [tape.answer, tape.reel.total, tape.reel.complete, [...new Set(out.slice(OUT + EDGE, 3000))]];
         """,
     )
     assert got == [2, 4800, False, [1000]]
@@ -174,7 +174,7 @@ async def test_lateness_is_the_start_delay_that_would_have_hidden_every_hole(sce
             while (next < times.length && now >= times[next]) { tape.append(1, wave(12000), now); next += 1; }
             if (next === times.length) tape.end(1);
           });
-          return [tape.underruns, tape.lateness];
+          return [tape.reel.underruns, tape.reel.lateness];
         };
         const [first, lateness] = play(0);
         return [first, Math.round(lateness * 100) / 100, play(lateness + 0.01)[0]];
@@ -192,7 +192,7 @@ async def test_waiting_for_the_end_of_a_finished_sound_is_no_stall(scene: Page) 
           if (block === 0) tape.append(1, wave(12000), now);
           if (block === 250) tape.end(1);
         });
-        return [tape.state, tape.underruns, tape.stall];
+        return [tape.state, tape.reel.underruns, tape.reel.stall];
         """,
     )
     assert got == ["ended", 0, 0]
@@ -211,7 +211,7 @@ async def test_a_jump_ahead_waits_for_its_sound_and_counts_as_no_stall(scene: Pa
         tape.append(1, all.slice(12000), 1);
         tape.end(1);
         const out = level(run(tape, 5));
-        return [quiet, out.slice(EDGE, 640).every((sample, i) => sample === all[20000 + EDGE + i]), tape.underruns];
+        return [quiet, out.slice(EDGE, 640).every((sample, i) => sample === all[20000 + EDGE + i]), tape.reel.underruns];
         """,
     )
     assert got == [0, True, 0]

@@ -74,7 +74,7 @@ class DeckProcessor extends Processor {
     }
     if (this.heard < tape.answer && tape.state !== "idle") {
       const first = out.findIndex((sample) => sample !== 0);
-      if (first >= 0 && tape.at > 0) {
+      if (first >= 0 && tape.reel.at > 0) {
         this.heard = tape.answer;
         this.tell("sound", scope.currentTime + first / RATE);
       }
@@ -95,7 +95,8 @@ class DeckProcessor extends Processor {
     if (now === this.said && !(moving && this.beat >= BEAT)) return;
     this.said = now;
     this.beat = 0;
-    const { answer, state, at: frame, total, underruns, stall, longest, lateness } = tape;
+    const { answer, state } = tape;
+    const { at: frame, total, underruns, stall, longest, lateness } = tape.reel;
     this.port.postMessage({ type: "at", answer, state, frame, total, underruns, stall, longest, lateness });
   }
 

@@ -28,13 +28,15 @@ export class Hearing {
     this.figures = {};
     /** @type {"session" | "gone" | "broken" | null} */
     this.lost = null;
-    this.text("");
+    this.said = "";
+    this.words = words("");
+    this.ordinary = 0;
   }
 
   /** @param {string} text */
   text(text) {
-    if (text === this.heardText) return;
-    this.heardText = text;
+    if (text === this.said) return;
+    this.said = text;
     this.words = words(text);
     this.ordinary = ordinary(this.words);
   }
@@ -104,7 +106,7 @@ export class Hearing {
   /** Seconds of the whole, estimated while it still comes. */
   get seconds() {
     const came = this.total / RATE;
-    return this.complete ? came : Math.max(came, (this.ordinary ?? 0) * pace);
+    return this.complete ? came : Math.max(came, this.ordinary * pace);
   }
 
   /** @returns {import("./tape.js").TapeState} */
@@ -116,12 +118,12 @@ export class Hearing {
   #shareOf(frame) {
     if (this.complete && frame >= this.frames) return 1;
     const came = this.outline.voiced(this.total);
-    const voice = this.complete ? came : Math.max(came + NEXT_S, (this.ordinary ?? 0) * pace);
+    const voice = this.complete ? came : Math.max(came + NEXT_S, this.ordinary * pace);
     return voice > 0 ? this.outline.voiced(frame) / voice : 0;
   }
 
   /** @returns {{said: string, now: string, next: string}} */
   get caption() {
-    return split(this.words ?? [], this.share);
+    return split(this.words, this.share);
   }
 }

@@ -26,10 +26,11 @@ const SOUND = /** @type {const} */ ({ playing: "pause", filling: "pause", paused
  * @param {StageView} view
  * @param {import("./hearing.js").Hearing} hearing
  * @param {import("./texts.js").Texts} texts
- * @param {{waited: number, whole: boolean, url: string, blocked: boolean, scheduled: boolean}} more waited: seconds since the press
+ * @param {{waited: number, stopped: boolean, whole: boolean, url: string, blocked: boolean, scheduled: boolean}} more
+ *   waited: seconds since the press; stopped: by the user, perhaps after the last word had come
  * @returns {import("./scene.js").Model}
  */
-export function modelOf(view, hearing, texts, { waited, whole, url, blocked, scheduled }) {
+export function modelOf(view, hearing, texts, { waited, stopped, whole, url, blocked, scheduled }) {
   const spoken = view.speech && hearing.opened;
   const voice = spoken && hearing.total > 0;
   const about = (/** @type {string} */ key, facts = {}) => ({
@@ -37,7 +38,7 @@ export function modelOf(view, hearing, texts, { waited, whole, url, blocked, sch
     cure: say(texts, `${key}.cure`, facts),
   });
   return {
-    ...status(view, hearing, texts, waited),
+    ...status(view, hearing, texts, waited, stopped),
     state: view.state,
     rehearsal: view.rehearsal,
     caption: voice || (spoken && live(view)) ? hearing.caption : { said: view.text, now: "", next: "" },
@@ -64,9 +65,10 @@ export function modelOf(view, hearing, texts, { waited, whole, url, blocked, sch
  * @param {import("./hearing.js").Hearing} hearing
  * @param {import("./texts.js").Texts} texts
  * @param {number} waited
+ * @param {boolean} stopped
  * @returns {{status: string, tone: "" | "live" | "warn" | "bad"}}
  */
-function status(view, hearing, texts, waited) {
+function status(view, hearing, texts, waited, stopped) {
   const { at, state: sounding } = hearing;
   const total = hearing.complete ? hearing.seconds : hearing.total / 24_000;
   const tell = (/** @type {string} */ key, /** @type {"" | "live" | "warn" | "bad"} */ tone) => {
@@ -78,7 +80,7 @@ function status(view, hearing, texts, waited) {
   if (sounding === "paused") return tell("paused", "");
   if (sounding === "playing" && total > 0) return tell("speaking", "live");
   if (sounding === "filling" && at > 0) return tell("hole", "live");
-  if (view.state === "stopped") return tell("stopped", "");
+  if (stopped || view.state === "stopped") return tell("stopped", "");
   if (view.state === "cut") return tell("cut", "warn");
   if (view.state === "empty") return tell("empty", "");
   if (view.state === "streaming" && !view.speech) return tell("writing", "live");

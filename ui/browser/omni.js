@@ -10,7 +10,7 @@
  *   omni.tap()           for tests, with `?tap=1` or `window.omniTap`: what sounded, {blocks, starts}
  *
  * On the page: `.omni-run`, `.omni-sample`, `.omni-stop` mark its buttons. Ctrl/Cmd+Enter presses the visible Run, Esc the visible Stop.
- * A second click on Run or on a sample within 400 ms is swallowed: a double click asks once.
+ * A second click on the same Run or sample within 400 ms is swallowed: a double click asks once.
  * Events that bubble from a stage: `omni:retry` (unless prevented, presses Run) and `omni:action` ({detail: {stage, turn, action}}).
  */
 import { Player } from "./player.js";
@@ -20,6 +20,7 @@ import { WAITING, live } from "./model.js";
 const DOUBLE_MS = 400; // the usual double-click time of a desktop is 500 ms; nobody asks twice on purpose so fast
 const PRESS_MS = 1_000; // a press older than this is not the one that began a turn: it was begun by a script
 const ASK = ".omni-run, .omni-sample";
+const HUSH = ".omni-run, .omni-sample, .omni-stop, .omni-clear";
 
 const tapped = new URLSearchParams(location.search).has("tap") || Boolean(/** @type {any} */ (window).omniTap);
 const player = new Player({ tap: tapped });
@@ -29,7 +30,7 @@ const stages = new Map();
 const values = new Map();
 let begun = 0;
 let pressed = -Infinity;
-let asked = -Infinity;
+let asked = { by: /** @type {Element | null} */ (null), at: 0 };
 
 player.changed = () => stages.forEach((stage) => stage.draw());
 
@@ -82,16 +83,23 @@ const omni = {
 };
 /** @type {any} */ (window).omni = omni;
 
-/** Only a gesture may start sound, and what the page does with it comes later: so it is unlocked here, first. @param {Event} event */
+/**
+ * What cannot wait until the page has passed a press on to `begin` or `stop`: only a gesture may start sound, and silence is due at once.
+ * @param {Event} event
+ */
 function gesture(event) {
   player.unlock();
-  if (event.type !== "click") return;
-  pressed = event.timeStamp;
-  if (!(event.target instanceof Element) || !event.target.closest(ASK)) return;
-  if (event.timeStamp - asked < DOUBLE_MS) {
+  if (event.type !== "click" || !(event.target instanceof Element)) return;
+  const { target, timeStamp } = event;
+  pressed = timeStamp;
+  const ask = target.closest(ASK);
+  if (ask && ask === asked.by && timeStamp - asked.at < DOUBLE_MS) {
     event.stopImmediatePropagation();
     event.preventDefault();
-  } else asked = event.timeStamp;
+    return;
+  }
+  if (ask) asked = { by: ask, at: timeStamp };
+  if (target.closest(HUSH)) player.stop();
 }
 for (const type of ["pointerdown", "keydown", "click"]) addEventListener(type, gesture, { capture: true });
 
@@ -110,7 +118,7 @@ function press(selector) {
 addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    press(".omni-run");
+    if (!event.repeat) press(".omni-run");
   } else if (event.key === "Escape" && !event.isComposing) press(".omni-stop");
 });
 

@@ -153,8 +153,9 @@ export class Player {
     if (!this.first) return;
     this.#endFirst();
     this.worker.postMessage({ type: "close", answer: this.answer });
-    // Raised at once, lowered by halves: a server that stalled may stall again.
-    const wanted = this.route === "file" ? 0 : Math.min(RESERVE_MOST, Math.max(0, position.lateness + MARGIN));
+    // Only a hole asks for a reserve. Raised at once, lowered by halves: a server that stalled may stall again.
+    const hole = this.route === "file" ? 0 : position.lateness;
+    const wanted = hole > 0 ? Math.min(RESERVE_MOST, hole + MARGIN) : 0;
     this.reserve = Math.max(wanted, this.reserve > MARGIN ? this.reserve / 2 : 0);
   }
 

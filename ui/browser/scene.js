@@ -44,6 +44,8 @@ export class Scene {
    */
   constructor(root, hands) {
     this.root = root;
+    /** @type {import("./texts.js").Texts} */
+    this.texts = {};
     this.status = make("span", "omni-status");
     this.status.setAttribute("role", "status");
     this.rehearsal = make("span", "omni-mark");
@@ -115,7 +117,7 @@ export class Scene {
 
   /** @param {Model} model */
   show(model) {
-    const texts = this.texts ?? {};
+    const { texts } = this;
     this.root.dataset.state = model.state;
     this.root.dataset.tone = model.tone;
     write(this.status, model.status);

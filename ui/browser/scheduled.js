@@ -9,6 +9,7 @@ const BLOCK = 2_400; // 100 ms a buffer: small enough to stop soon, large enough
 const AHEAD = 0.6; // s; a stall of the page's own thread shorter than this is not heard
 const START = 0.12; // s from the first packet to its sound: the page's own thread is not as punctual as the audio thread
 const DUE = 0.05; // s; what is needed sooner than this is taken from the tape even if it means a hole
+const LATE = 1e-6; // s; below that it is arithmetic
 const PUMP_MS = 25; // timers fire late under load; 25 ms leaves two tries before a block is due
 
 export class ScheduledDeck {
@@ -81,23 +82,26 @@ export class ScheduledDeck {
     const { currentTime } = this.context;
     while (this.booked.length > 1 && this.booked[1].at <= currentTime) this.booked.shift();
     const block = this.booked[0];
-    if (!block) return this.tape.at;
+    if (!block) return this.tape.reel.at;
     return Math.round(block.frame + Math.max(0, Math.min(block.length, (currentTime - block.at) * RATE)));
   }
 
   pump() {
     const { tape, context } = this;
     for (;;) {
+      const { reel } = tape;
       const start = Math.max(this.next, context.currentTime + (this.next ? 0.01 : START));
       const lead = start - context.currentTime;
-      const dry = !tape.complete && tape.total - tape.at < BLOCK + EDGE;
+      const dry = !reel.complete && reel.total - reel.at < BLOCK + EDGE;
       if (lead > AHEAD || (tape.state === "playing" && dry && lead > DUE)) break;
       if (tape.state !== "playing" && tape.state !== "filling") break;
-      const before = tape.at;
+      // Sound was there, but the page's thread had no time to book it.
+      if (tape.state === "playing" && this.next && start > this.next + LATE) reel.count(start - this.next);
+      const before = reel.at;
       const samples = new Float32Array(BLOCK);
       tape.read(samples, start);
-      const count = Math.min(BLOCK, tape.at - before + (tape.state === "filling" ? EDGE : 0));
-      if (tape.at === before) break;
+      const count = Math.min(BLOCK, reel.at - before);
+      if (count === 0) break;
       this.#book(samples, start, before, count);
     }
     this.#report();
@@ -127,7 +131,8 @@ export class ScheduledDeck {
   }
 
   #report() {
-    const { answer, total, underruns, stall, longest, lateness } = this.tape;
+    const { answer } = this.tape;
+    const { total, underruns, stall, longest, lateness } = this.tape.reel;
     const frame = this.position();
     const last = this.booked.at(-1);
     const sounding = last !== undefined && last.at + last.length / RATE > this.context.currentTime;

@@ -161,6 +161,7 @@ export class Stage {
     this.scene.show(
       modelOf(view, hearing, texts, {
         waited: (performance.now() - (this.since ?? 0)) / 1000,
+        stopped: this.stopped ?? false,
         whole,
         url: addressOf(view.turn),
         blocked: player.blocked,

@@ -20,6 +20,49 @@ const REFILL_MOST = 0.25; // s; after a hole wait as long again, so that a slow 
 
 /** @typedef {"idle" | "filling" | "playing" | "paused" | "ended"} TapeState */
 
+/** One answer on the tape: its packets, where the reading stands, and what its hearing was like so far (seconds, frames). */
+class Reel {
+  /** @param {number} reserve seconds to wait after the first packet */
+  constructor(reserve) {
+    this.reserve = reserve;
+    /** @type {Int16Array[]} */
+    this.packets = [];
+    /** @type {number[]} frame at which each packet starts */
+    this.starts = [];
+    this.total = 0;
+    this.complete = false;
+    /** The next frame to be read, and the packet it lies in. */
+    this.at = 0;
+    this.packet = 0;
+    /** Frames of the fade-in still to come. */
+    this.rise = EDGE;
+    /** When the first packet came; the first one after a hole; when the sound starved. NaN: not, or not any more. */
+    this.first = NaN;
+    this.refill = NaN;
+    this.starved = NaN;
+    this.rewound = false;
+    this.underruns = 0;
+    this.stall = 0;
+    this.longest = 0;
+    this.lateness = -Infinity;
+  }
+
+  /** @param {number} hole seconds in which sound was due and none was there */
+  count(hole) {
+    this.underruns += 1;
+    this.stall += hole;
+    this.longest = Math.max(this.longest, hole);
+  }
+
+  /** The next sample, -1..1; `at` must be below `total`. */
+  next() {
+    while (this.at - this.starts[this.packet] >= this.packets[this.packet].length) this.packet += 1;
+    const sample = this.packets[this.packet][this.at - this.starts[this.packet]];
+    this.at += 1;
+    return sample / 32_768;
+  }
+}
+
 export class Tape {
   constructor() {
     /** Number of the answer on the tape; 0: none yet. */
@@ -27,31 +70,9 @@ export class Tape {
     this.barred = 0;
     /** @type {TapeState} */
     this.state = "idle";
+    this.reel = new Reel(0);
     this.tail = new Float32Array(OUT);
     this.tailLeft = 0;
-    this.#wipe(0);
-  }
-
-  /** @param {number} reserve seconds */
-  #wipe(reserve) {
-    /** @type {Int16Array[]} */
-    this.packets = [];
-    /** @type {number[]} frame at which each packet starts */
-    this.starts = [];
-    this.reserve = reserve;
-    this.total = 0;
-    this.at = 0;
-    this.packet = 0;
-    this.complete = false;
-    this.first = NaN;
-    this.refill = NaN;
-    this.rise = EDGE;
-    this.starved = NaN;
-    this.rewound = false;
-    this.underruns = 0;
-    this.stall = 0;
-    this.longest = 0;
-    this.lateness = -Infinity;
   }
 
   /**
@@ -64,10 +85,10 @@ export class Tape {
     if (answer > this.answer) {
       this.#fadeOut(OUT);
       this.answer = answer;
-      this.#wipe(0);
+      this.reel = new Reel(0);
       this.state = "filling";
     }
-    if (reserve !== undefined) this.reserve = reserve;
+    if (reserve !== undefined) this.reel.reserve = reserve;
     return true;
   }
 
@@ -77,47 +98,48 @@ export class Tape {
    * @param {number} now
    */
   append(answer, pcm, now) {
-    if (!this.load(answer) || pcm.length === 0 || this.complete) return;
-    if (this.total === 0) this.first = now;
+    if (!this.load(answer) || pcm.length === 0 || this.reel.complete) return;
+    const { reel } = this;
+    if (reel.total === 0) reel.first = now;
     // How much later than "played without a break since the first packet" this one came: the start delay that would have hidden it.
-    else this.lateness = Math.max(this.lateness, now - this.first - this.total / RATE);
-    if (Number.isNaN(this.refill)) this.refill = now;
-    this.packets.push(pcm);
-    this.starts.push(this.total);
-    this.total += pcm.length;
+    else reel.lateness = Math.max(reel.lateness, now - reel.first - reel.total / RATE);
+    if (Number.isNaN(reel.refill)) reel.refill = now;
+    reel.packets.push(pcm);
+    reel.starts.push(reel.total);
+    reel.total += pcm.length;
   }
 
   /** @param {number} answer */
   end(answer) {
     if (!this.load(answer)) return;
-    this.complete = true;
-    this.at = Math.min(this.at, this.total);
+    this.reel.complete = true;
+    this.reel.at = Math.min(this.reel.at, this.reel.total);
   }
 
   /** Plays from `frame`, as soon as it is there. Stalls are no longer counted: this is not the first hearing. @param {number} frame */
   seek(frame) {
     if (this.state === "idle") return;
     this.#fadeOut(EDGE);
-    this.rewound = true;
-    this.at = Math.max(0, this.complete ? Math.min(Math.floor(frame), this.total) : Math.floor(frame));
-    this.packet = Math.max(0, this.starts.findLastIndex((start) => start <= this.at));
-    this.rise = EDGE;
-    this.starved = NaN;
-    this.state = "filling";
-    this.refill = -Infinity;
+    const { reel } = this;
+    reel.rewound = true;
+    reel.at = Math.max(0, reel.complete ? Math.min(Math.floor(frame), reel.total) : Math.floor(frame));
+    reel.packet = Math.max(0, reel.starts.findLastIndex((start) => start <= reel.at));
+    this.#refill();
   }
 
   pause() {
     if (this.state !== "playing" && this.state !== "filling") return;
     this.#fadeOut(OUT);
-    this.starved = NaN;
     this.state = "paused";
   }
 
   resume() {
-    if (this.state !== "paused") return;
-    this.rise = EDGE;
-    this.refill = -Infinity;
+    if (this.state === "paused") this.#refill();
+  }
+
+  /** On with it as soon as there is sound, and no hole: the listener wanted it so. */
+  #refill() {
+    Object.assign(this.reel, { rise: EDGE, starved: NaN, refill: -Infinity });
     this.state = "filling";
   }
 
@@ -126,7 +148,7 @@ export class Tape {
     this.barred = Math.max(this.barred, answer);
     if (answer < this.answer || this.state === "idle") return;
     this.#fadeOut(OUT);
-    this.#wipe(0);
+    this.reel = new Reel(0);
     this.state = "idle";
   }
 
@@ -145,46 +167,36 @@ export class Tape {
     let from = 0;
     if (this.state === "filling" && this.#ready(now)) this.#start(now);
     if (this.state === "playing") {
-      const usable = this.complete ? this.total - this.at : this.total - this.at - EDGE;
+      const { reel } = this;
+      const usable = reel.total - reel.at - (reel.complete ? 0 : EDGE);
       from = Math.max(0, Math.min(out.length, usable));
       this.#copy(out, from);
-      if (from < out.length) {
-        if (this.complete) this.state = "ended";
-        else this.#starve(now + from / RATE);
-      } else if (this.complete && this.at === this.total) this.state = "ended";
+      if (reel.complete && reel.at === reel.total) this.state = "ended";
+      else if (from < out.length) this.#starve(now + from / RATE);
     }
     this.#mixTail(out, this.state === "filling" ? from : 0);
   }
 
   /** @param {number} now */
   #ready(now) {
-    if (this.complete) return true;
-    const waited = now - this.refill;
-    return this.total - this.at >= FIRST * RATE && waited >= (this.at === 0 ? this.reserve : this.#refillWait());
-  }
-
-  #refillWait() {
-    return Math.min(this.refill - this.starved || 0, REFILL_MOST);
+    const { complete, total, at, refill, starved, reserve } = this.reel;
+    if (complete) return true;
+    const wait = at === 0 ? reserve : Math.min(refill - starved || 0, REFILL_MOST);
+    return total - at >= FIRST * RATE && now - refill >= wait;
   }
 
   /** @param {number} now */
   #start(now) {
-    if (!Number.isNaN(this.starved) && this.at < this.total && !this.rewound) {
-      const hole = now - this.starved;
-      this.underruns += 1;
-      this.stall += hole;
-      this.longest = Math.max(this.longest, hole);
-    }
-    this.starved = NaN;
+    const { reel } = this;
+    if (!Number.isNaN(reel.starved) && reel.at < reel.total && !reel.rewound) reel.count(now - reel.starved);
+    reel.starved = NaN;
     this.state = "playing";
   }
 
   /** @param {number} now */
   #starve(now) {
     this.#fadeOut(EDGE, true);
-    this.starved = now;
-    this.refill = NaN;
-    this.rise = EDGE;
+    Object.assign(this.reel, { rise: EDGE, starved: now, refill: NaN });
     this.state = "filling";
   }
 
@@ -194,19 +206,13 @@ export class Tape {
    * @param {number} count
    */
   #copy(out, count) {
+    const { reel } = this;
     for (let i = 0; i < count; i += 1) {
       let gain = 1;
-      if (this.rise > 0) gain = 1 - this.rise-- / EDGE;
-      if (this.complete && this.total - this.at <= EDGE) gain *= (this.total - this.at) / EDGE;
-      out[i] = this.#next() * gain;
+      if (reel.rise > 0) gain = 1 - reel.rise-- / EDGE;
+      if (reel.complete && reel.total - reel.at <= EDGE) gain *= (reel.total - reel.at) / EDGE;
+      out[i] = reel.next() * gain;
     }
-  }
-
-  #next() {
-    while (this.at - this.starts[this.packet] >= this.packets[this.packet].length) this.packet += 1;
-    const sample = this.packets[this.packet][this.at - this.starts[this.packet]];
-    this.at += 1;
-    return sample / 32_768;
   }
 
   /**
@@ -216,12 +222,13 @@ export class Tape {
    */
   #fadeOut(length, consume = false) {
     if (this.state !== "playing") return;
-    const { at, packet } = this;
-    const count = Math.min(length, this.total - this.at);
+    const { reel } = this;
+    const { at, packet } = reel;
+    const count = Math.min(length, reel.total - reel.at);
     this.tail.fill(0);
-    for (let i = 0; i < count; i += 1) this.tail[OUT - length + i] = this.#next() * (1 - i / length);
+    for (let i = 0; i < count; i += 1) this.tail[OUT - length + i] = reel.next() * (1 - i / length);
     this.tailLeft = length;
-    if (!consume) Object.assign(this, { at, packet });
+    if (!consume) Object.assign(reel, { at, packet });
   }
 
   /**
