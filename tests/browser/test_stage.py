@@ -149,7 +149,6 @@ async def test_the_keyboard_runs_and_one_answer_silences_the_other(listener: Lis
     await listener.state("waiting", "two")
     await asyncio.sleep(0.1)
     await listener.mark()
-    await listener.state("streaming", "two")
     await listener.state("done", "two")
     await page.wait_for_function("document.querySelector('#two .omni-status').textContent.startsWith('Spoken')")
     assert not (await page.text_content("#one .omni-status") or "").startswith("Speaking")
