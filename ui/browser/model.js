@@ -42,7 +42,7 @@ export function modelOf(view, hearing, texts, { waited, stopped, whole, url, blo
     state: view.state,
     rehearsal: view.rehearsal,
     caption: voice || (spoken && live(view)) ? hearing.caption : { said: view.text, now: "", next: "" },
-    placeholder: view.state === "empty" ? say(texts, "stage.empty") : "",
+    placeholder: view.state === "empty" ? say(texts, "stage.empty") : live(view) ? "…" : "",
     steps: spoken,
     whole,
     outline: spoken ? hearing.outline : null,
