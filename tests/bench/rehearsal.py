@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import statistics
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,11 @@ async def first_audio_s(client: ServerClient, *parts: Part) -> float:
     return ttfp_ms / 1000
 
 
+def unseen(part: Part) -> Part:
+    """The same medium with other bytes: the engine remembers what it perceived by content, and a repeat costs it nothing."""
+    return part if isinstance(part, Text) else replace(part, data=part.data + secrets.token_bytes(8))
+
+
 async def ready(client: ServerClient) -> None:
     while (await client.check()).state not in ("ready", "busy"):  # noqa: ASYNC110 - another process, asked by HTTP
         await asyncio.sleep(0.3)
@@ -63,7 +70,8 @@ async def ask_all(url: str, folder: Path) -> dict[str, Any]:
         medians: dict[str, float] = {}
         for kind, parts in media.items():
             asked = parts if kind == "question" else (*parts, Text("What is there?"))
-            medians[kind] = statistics.median([await first_audio_s(client, *asked) for _ in range(3)])
+            runs = [await first_audio_s(client, *map(unseen, asked)) for _ in range(3)]
+            medians[kind] = statistics.median(runs)
             turns += 3
         while turns < RSS_TURNS:
             await first_audio_s(client, Text(PROMPTS["zh"].format(n=100 + turns)))
