@@ -40,20 +40,20 @@ async def ways(listener: Listener) -> list[str]:
         "() => { window.ways ??= []; ways.length = 0; const {worker} = omni.player;"
         "worker.heard ??= worker.addEventListener('message', ({data}) => data.route && ways.push(data.route)) ?? true; }"
     )
-    await listener.ask(Script(chunks=steady(3, 0.4)))
+    await listener.ask(Script(chunks=steady(2, 0.4)))
     await listener.played()
     await listener.state("done")
     wav = await listener.wav()
-    assert len(wav) == 3 * 24_000
+    assert len(wav) == 2 * 24_000
     assert len(wav) - follow(await listener.heard(), wav) <= 1
     snapshot: dict[str, Any] = {}
     for _ in range(100):
         snapshot = json.loads(await listener.fetch("snapshot"))
-        if snapshot["played_ms"] == 3_000:
+        if snapshot["played_ms"] == 2_000:
             break
         await asyncio.sleep(0.05)
     assert snapshot["figures"]["first_sound_ms"] is not None, "reported without the socket, too"
-    assert snapshot["played_ms"] == 3_000
+    assert snapshot["played_ms"] == 2_000
     return await page.evaluate("ways")
 
 
@@ -130,7 +130,7 @@ async def lan(dev_page: str, stub: str) -> AsyncIterator[Listener]:
 async def test_without_audio_worklet_the_same_samples_are_scheduled_and_the_page_says_why(lan: Listener) -> None:
     page = lan.page
     assert await page.evaluate("[isSecureContext, 'audioWorklet' in AudioContext.prototype]") == [False, False]
-    await lan.ask(Script(chunks=steady(3, 0.4)))
+    await lan.ask(Script(chunks=steady(2, 0.4)))
     await lan.played()
     wav = await lan.wav()
     played = await page.evaluate("played")
@@ -146,7 +146,7 @@ async def test_without_audio_worklet_the_same_samples_are_scheduled_and_the_page
     wrong = set(np.flatnonzero(samples != wav)) if len(samples) == len(wav) else {-1}
     assert wrong <= near
     report = await lan.report()
-    assert (report["underruns"], report["total"]) == (len(gaps), 72_000)
+    assert (report["underruns"], report["total"]) == (len(gaps), 48_000)
     assert report["first_sound_ms"] > 0
     note = await page.inner_text("#one .omni-note")
     port = urlsplit(page.url).port
