@@ -44,8 +44,10 @@ class Finding:
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Sorted by severity, and by place within one."""
-    return sorted(findings, key=lambda f: (SEVERITIES.index(f.tell("en").severity), f.file or "", f.line or 0))
+    """Sorted by severity; within one, files in the order in which they were looked at, then lines."""
+    found = list(findings)
+    looked_at = {file: place for place, file in enumerate(dict.fromkeys(finding.file for finding in found))}
+    return sorted(found, key=lambda f: (SEVERITIES.index(f.tell("en").severity), looked_at[f.file], f.line or 0))
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
