@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mimetypes
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -22,9 +21,6 @@ BROWSER = Path(__file__).resolve().parent / "browser"
 BROWSER_PATH = "/omni"
 HEAD = '<script type="module" src="omni/omni.js"></script>'
 """For the page's ``<head>``; relative, so that it holds behind a gateway's prefix."""
-
-# Some systems' tables say text/plain, and a browser runs no module of that type.
-mimetypes.add_type("text/javascript", ".js")
 
 # The template is constant: Gradio leaves the element alone, and everything in it belongs to stage.js.
 _TEMPLATE = '<section class="omni-stage" id="{id}-answer" data-state="empty"></section>'
@@ -117,7 +113,8 @@ EMPTY: StageView = {
 
 class BrowserFiles(StaticFiles):
     """``ui/browser`` for ``BROWSER_PATH``. Asked for again at each load (an ETag makes that cheap): a module of the
-    last version among those of this one would break the page."""
+    last version among those of this one would break the page. Their type is said here: some systems' tables hold
+    text/plain, which a browser does not run, and Gradio writes into the process's table, too."""
 
     def __init__(self) -> None:
         super().__init__(directory=BROWSER)
@@ -125,6 +122,8 @@ class BrowserFiles(StaticFiles):
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
         response.headers["cache-control"] = "no-cache"
+        if str(args[0]).endswith(".js"):
+            response.headers["content-type"] = "text/javascript; charset=utf-8"
         return response
 
 
