@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import multiprocessing
 import os
 import platform
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,11 @@ def table(figures: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def measured(name: str) -> dict[str, Any]:
+    """The figures of one module. Each has a process of its own: a child's peak memory counts from its parent's size."""
+    return importlib.import_module(f"tests.bench.{name}").measure()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--soak", action="store_true", help="the long runs (growth) instead of the short ones")
@@ -78,7 +85,8 @@ def main() -> int:
     for name in options.only or (SOAK_MODULES if options.soak else MODULES):
         began = time.monotonic()
         print(f"{name} ...", file=sys.stderr, flush=True)
-        figures |= importlib.import_module(f"tests.bench.{name}").measure()
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+            figures |= process.submit(measured, name).result()
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     machine = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
