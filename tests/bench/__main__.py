@@ -7,14 +7,12 @@ Nothing here judges by exit code: the table prints the target beside each figure
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
-import multiprocessing
 import os
 import platform
+import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -73,7 +71,11 @@ def table(figures: dict[str, Any]) -> str:
 
 def measured(name: str) -> dict[str, Any]:
     """The figures of one module. Each has a process of its own: a child's peak memory counts from its parent's size."""
-    return importlib.import_module(f"tests.bench.{name}").measure()
+    code = f"import json, tests.bench.{name} as module; print(); print(json.dumps(module.measure()))"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], cwd=BUILD.parent, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(printed.stdout.splitlines()[-1])
 
 
 def main() -> int:
@@ -85,8 +87,7 @@ def main() -> int:
     for name in options.only or (SOAK_MODULES if options.soak else MODULES):
         began = time.monotonic()
         print(f"{name} ...", file=sys.stderr, flush=True)
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-            figures |= process.submit(measured, name).result()
+        figures |= measured(name)
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     machine = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
