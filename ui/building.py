@@ -46,7 +46,7 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(pill.router(client, guard, engine))
-    app.include_router(speech.router(turns, guard, server))
+    app.include_router(speech.router(turns, guard, server, key=client.needs_key))
     app.mount(BROWSER_PATH, BrowserFiles())
     gr.mount_gradio_app(
         app,

@@ -12,6 +12,7 @@ page stopped reading), 1009 (a message too long).
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Response, WebSocket, WebSocketDisconnect
@@ -49,8 +50,9 @@ class Heard(BaseModel):
         turn.heard(**self.model_dump(exclude={"type"}))
 
 
-def router(turns: Turns, guard: Guard, server: str) -> APIRouter:
-    """The routes. ``server``: base URL of the model's server, as "the same request by hand" names it."""
+def router(turns: Turns, guard: Guard, server: str, *, key: bool = False) -> APIRouter:
+    """The routes. ``server``: base URL of the model's server, as "the same request by hand" names it; ``key``: it wants
+    one."""
 
     def mine(id: str, connection: HTTPConnection) -> Turn:
         owner = guard.owner(connection.scope)
@@ -90,11 +92,11 @@ def router(turns: Turns, guard: Guard, server: str) -> APIRouter:
 
     @routes.get("/turn.zip")
     async def saved(turn: Turn = the_turn) -> Response:
-        return _file(await asyncio.to_thread(zip_of, turn, server), "application/zip", f"{_name(turn)}.zip")
+        return _file(await asyncio.to_thread(zip_of, turn, server, key=key), "application/zip", f"{_name(turn)}.zip")
 
     @routes.get("/request.{kind}")
     async def request(kind: Literal["sh", "ps1", "py"], turn: Turn = the_turn) -> Response:
-        write = {"sh": as_curl, "ps1": as_powershell, "py": as_python}[kind]
+        write = {"sh": partial(as_curl, key=key), "ps1": partial(as_powershell, key=key), "py": as_python}[kind]
         return _text(await asyncio.to_thread(lambda: write(turn.body(), server)))
 
     @routes.get("/events")

@@ -97,16 +97,18 @@ class TurnRecord(BaseModel):
         return folder
 
 
-def zip_of(turn: Turn, base_url: str) -> bytes:
+def zip_of(turn: Turn, base_url: str, *, key: bool = False) -> bytes:
     """The turn as one zip: its record, its media and sound, and its request as curl, PowerShell and Python, which run
-    beside the unpacked media. Blocks for as long as compressing takes: call it in a thread."""
+    beside the unpacked media. ``key``: the server wants one; each of the three reads it from the environment.
+
+    Blocks for as long as compressing takes: call it in a thread."""
     short, files = turn.short()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in TurnRecord.of(turn).files().items():
             archive.writestr(name, text)
-        archive.writestr("request.sh", as_curl(short, base_url))
-        archive.writestr("request.ps1", as_powershell(short, base_url))
+        archive.writestr("request.sh", as_curl(short, base_url, key=key))
+        archive.writestr("request.ps1", as_powershell(short, base_url, key=key))
         archive.writestr("request.py", as_python(short, base_url))
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name), data)  # media are compressed already: stored as they are

@@ -78,7 +78,7 @@ async def channel() -> AsyncIterator[Channel]:
     client, guard = ScriptedClient(), Guard()
     turns = Turns(client, None)  # type: ignore[arg-type]  # the seam: whatever streams
     app = FastAPI()
-    app.include_router(router(turns, guard, "http://127.0.0.1:8091"))
+    app.include_router(router(turns, guard, "http://127.0.0.1:8091", key=True))
     sock = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve(sockets=[sock]))

@@ -188,6 +188,7 @@ async def test_files_and_texts_are_what_they_say(channel: Channel) -> None:
         assert rows[1]["bytes"] == len(SECOND)
         curl = await http.get(f"/turns/{turn.id}/request.sh")
         assert "http://127.0.0.1:8091/v1/chat/completions" in curl.text
+        assert "Bearer $OPENAI_API_KEY" in curl.text
         for answer in (curl, await http.get(f"/turns/{turn.id}/events")):
             assert answer.headers["content-type"].startswith("text/plain"), "never HTML: the model wrote some of it"
         assert (await http.get(f"/turns/{turn.id}/request.exe")).status_code == 422
