@@ -39,7 +39,9 @@ class InputError(OmniError):
 
 
 class ServerError(OmniError):
-    """The server refused, broke off, or is not there."""
+    """The server refused, broke off, or is not there. ``server``: its address, where whoever talks to it has said so."""
+
+    server: str = ""
 
 
 class ServerGone(ServerError):

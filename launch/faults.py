@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from launch.errors import OmniError
+from launch.errors import OmniError, ServerError
 from launch.fast_yaml import parse
 
+_EXAMPLE = "http://127.0.0.1:8091"  # how the catalogue's commands name a server nobody has named
 CATALOGUE = Path(__file__).resolve().parent.parent / "deploy" / "faults.yaml"
 
 
@@ -72,9 +73,12 @@ class _Gaps(dict[str, object]):
 
 def explain(error: OmniError, language: str) -> Explanation:
     """The sentences for ``error`` in ``language`` ("zh" or "en"). Raises ``KeyError`` for a key outside the
-    catalogue.
+    catalogue. A command in its cure names the very server an error is about.
     """
-    return tell(error.key, error.facts, language)
+    told = tell(error.key, error.facts, language)
+    if isinstance(error, ServerError) and error.server:
+        return replace(told, cure=told.cure.replace(_EXAMPLE, error.server))
+    return told
 
 
 def tell(id: str, facts: Mapping[str, object], language: str) -> Explanation:

@@ -14,7 +14,7 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
-from launch.errors import InputError, OmniError, ServerGone, ServerRefused, ServerSilent
+from launch.errors import InputError, OmniError, ServerError, ServerGone, ServerRefused, ServerSilent
 from ui.turn.events import Failed, TurnEvent
 from ui.turn.probe import Probe, ServerState
 from ui.turn.refusals import error_message, from_sdk, lost, refused
@@ -118,6 +118,8 @@ class ServerClient:
                 async for event in events:
                     yield event
         except OmniError as error:
+            if isinstance(error, ServerError):
+                error.server = self.base_url
             yield Failed(self.clock() - sent_at, error)
         finally:
             self._streams -= 1

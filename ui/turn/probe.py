@@ -95,6 +95,7 @@ class Probe:
         except ServerError as error:
             self._was_ready = self._was_ready and error.key == "stage-dead"  # else the next 503 would look like a start
             self._model = self._wire = None  # it may serve something else when it comes back
+            error.server = self._base_url
             return ServerState("gone", error=error)
         self._was_ready = True
         return ServerState("busy" if busy else "ready", model, self._wire, round_trip_ms)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from launch.faults import explain
 from tests.ui.turn.asking import question
 from tests.ui.turn.wire import Call, event, replay, serving, text
 from ui.turn.client import ServerClient, ServerState
@@ -65,8 +66,12 @@ async def test_it_starts_is_ready_dies_and_comes_back_as_another() -> None:
 async def test_nothing_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        seen = await state_of("http://{}:{}".format(*free.getsockname()))
+        address = "http://{}:{}".format(*free.getsockname())
+        seen = await state_of(address)
     assert (seen.state, seen.error and seen.error.key) == ("gone", "server-not-up")
+    assert seen.error is not None
+    for language in ("zh", "en"):
+        assert f" {address}/health" in explain(seen.error, language).cure, "the command asks the server that was asked"
 
 
 async def test_a_turn_of_ours_makes_it_busy_and_a_hung_one_too() -> None:

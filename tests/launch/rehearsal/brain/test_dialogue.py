@@ -117,6 +117,12 @@ def test_what_was_heard_is_quoted_and_answered() -> None:
     assert "没有人说话" in answer(MONDAY, scene("", sensed=(speech(""),)))
 
 
+def test_what_time_was_agreed_is_no_question_for_the_clock() -> None:
+    told = answer(MONDAY, scene("这段留言约的是什么时间、在哪里见？", sensed=(speech("下午三点在门口见"),)))
+    assert "下午三点在门口见" in told
+    assert "14:05" not in told
+
+
 def test_a_clip_is_told_second_by_second() -> None:
     watched = clip("red", "red", "blue", "blue", "green", words=("EXIT 7",), heard=speech("大家好"))
     told = answer(MONDAY, scene("视频里发生了什么？", sensed=(watched,)))
