@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 MASK = "***"
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+# TOKENIZERS_PARALLELISM is no secret; masked, it would spoil the start in one line.
+_SECRET_NAME = re.compile(r"KEY|TOKEN(?!IZER)|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 # `"api_key": "x"`, `--api-key x`, `token=x`, `Authorization: Bearer x`: how a server's log and a command line hold
 # them. A number after it is a count of tokens.
 _IN_TEXT = re.compile(
@@ -38,7 +39,7 @@ def command(argv: Sequence[str]) -> list[str]:
     hide = False
     for word in argv:
         name, equals, _ = word.partition("=")
-        secret = name.startswith("--") and is_secret(name) and not name.endswith(("-file", "tokens", "tokenizer"))
+        secret = name.startswith("--") and is_secret(name) and not name.endswith(("-file", "tokens"))
         shown.append(MASK if hide else f"{name}={MASK}" if secret and equals else url(word))
         hide = secret and not equals
     return shown

@@ -12,6 +12,7 @@ def test_the_environment_is_masked_by_name() -> None:
             "MY_API_KEY": "k",
             "A_SECRET_B": "s",
             "PATH": "/bin",
+            "TOKENIZERS_PARALLELISM": "false",
             "http_proxy": "http://me:pw1@proxy:3128",
         }
     )
@@ -20,6 +21,7 @@ def test_the_environment_is_masked_by_name() -> None:
         "MY_API_KEY": "***",
         "A_SECRET_B": "***",
         "PATH": "/bin",
+        "TOKENIZERS_PARALLELISM": "false",
         "http_proxy": "http://me:***@proxy:3128",
     }
 
@@ -27,6 +29,7 @@ def test_the_environment_is_masked_by_name() -> None:
 def test_a_command_line_is_masked_by_option() -> None:
     shown = redact.command(["vllm", "--api-key", "abc", "--hf-token=xyz", "--max-tokens", "5", "--api-key-file", "f"])
     assert shown == ["vllm", "--api-key", "***", "--hf-token=***", "--max-tokens", "5", "--api-key-file", "f"]
+    assert redact.command(["--tokenizer", "t", "--port", "1"]) == ["--tokenizer", "t", "--port", "1"]
 
 
 @pytest.mark.parametrize(
