@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import time
 import zipfile
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ui.turn.events import Failed, Finished, Noticed, Speech, TextDelta, TurnEvent, TurnState
+from ui.turn.folder import new_folder
 from ui.turn.recipes import MediaFile, as_curl, as_powershell, as_python
 from ui.turn.request import Wire
 from ui.turn.turn import Turn, told
@@ -82,7 +82,7 @@ class TurnRecord(BaseModel):
 
     def write(self, runs_dir: Path, wav: bytes) -> Path:
         """Writes a new folder ``<runs_dir>/<local time>-<what>`` and returns it. Raises ``OSError``."""
-        folder = _new_folder(runs_dir, f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(self.started_at))}-{self.what}")
+        folder = new_folder(runs_dir, self.what, self.started_at)
         for name, text in self.files().items():
             (folder / name).write_text(text, encoding="utf-8")
         if any(row.bytes for row in self.events):
@@ -148,19 +148,6 @@ def _row(event: TurnEvent) -> EventRow:
             return EventRow(at=event.at, type="failed", error=told(event.error))
         case _:
             return EventRow(at=event.at, type="stopped")
-
-
-def _new_folder(runs_dir: Path, name: str) -> Path:
-    """A folder of its own, also for turns that start within the same second."""
-    runs_dir.mkdir(parents=True, exist_ok=True)
-    for number in range(1, 1000):
-        folder = runs_dir / (name if number == 1 else f"{name}-{number}")
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            continue
-        return folder
-    raise OSError(f"{runs_dir / name}: a thousand turns in one second")
 
 
 def _json(value: Any) -> str:
