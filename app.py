@@ -23,7 +23,8 @@ def parser() -> argparse.ArgumentParser:
     it = argparse.ArgumentParser(
         prog="python app.py",
         description="Talk to MiniCPM-o 4.5 on a vLLM-Omni server; without --server, to small models on this machine.",
-        epilog="Order: flag, then OMNI_<NAME>, then omni.yaml in the working directory, then the default.",
+        epilog="Order: flag, then OMNI_<NAME>, then omni.yaml in the working directory, then the default. "
+        "`python app.py duplex --help`: a live conversation from the command line.",
     )
     it.add_argument("--server", metavar="URL", help="the vLLM-Omni server, e.g. http://127.0.0.1:8091")
     it.add_argument(
@@ -97,7 +98,12 @@ def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the app until it is ended. Returns the exit code."""
+    """Run the app until it is ended, or the command ``duplex``. Returns the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    if words and words[0] == "duplex":
+        from ui.live.duplex_command import main as duplex
+
+        return duplex(words[1:], os.environ)
     chosen = options(argv, os.environ, Path.cwd())
     print("Omni Showcase is starting / 正在启动 …", flush=True)
     try:
