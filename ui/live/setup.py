@@ -31,12 +31,13 @@ class Waits:
     """TCP, TLS and the HTTP upgrade."""
     open: float = 190.0
     """From session.update to session.created: 0.26 gives its engine 60 s, 0.30 holds clients up to 180 s (§7)."""
-    ping: float = 20.0
-    """Between WebSocket pings, and for each pong: a half-open socket is known after two of these at most, which is
-    within twice the server's default grace of 30 s; ``silent`` usually knows earlier."""
+    ping: float = 5.0
+    pong: float = 10.0
+    """Between WebSocket pings, and for each pong: a half-open socket is known after 15 s, half of the server's time of
+    grace. A pong comes from the server's event loop, which decoding a reference voice holds for about a second."""
     silent: float = 12.0
-    """Without any event although we append: the model decides every second of input, so ten missed decisions mean a
-    socket that nobody reads; a slow unit of a loaded card is 2-3 s."""
+    """No event although we append: then a heartbeat asks whether anybody is there; without an answer for as long again
+    the socket counts as broken. The model decides every second, a loaded card needs 2-3 s for one."""
     answer: float = 64.0
     """A single answer may last this long; then it is cancelled. Twenty tokens a unit and a talker's context of 4096
     codes end an honest one earlier."""
