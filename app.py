@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from launch.config import layered
 from launch.errors import LaunchError
@@ -67,6 +68,18 @@ def parser() -> argparse.ArgumentParser:
         help="where the records of turns go (default: %(default)s)",
     )
     it.add_argument(
+        "--max-sessions",
+        type=_count,
+        metavar="N",
+        help="live conversations at once; more wait in line (default: what the server admits, else 2)",
+    )
+    it.add_argument(
+        "--public-realtime-url",
+        type=_socket_url,
+        metavar="URL",
+        help="wss:// address that leads to this app's port past a gateway without WebSocket; live conversations open their socket there",
+    )
+    it.add_argument(
         "--rehearsal-args", default="", help=argparse.SUPPRESS
     )  # for tests: passed on to the rehearsal engine
     return it
@@ -93,6 +106,8 @@ def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path
         first_event_s=given.first_event_s,
         between_events_s=given.between_events_s,
         runs=given.runs,
+        max_sessions=given.max_sessions,
+        public_realtime_url=given.public_realtime_url,
         rehearsal_args=tuple(shlex.split(given.rehearsal_args)),
     )
 
@@ -139,6 +154,20 @@ def _port(text: str) -> int:
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{text}: a port is 0 to 65535")
     return number
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: 1 or more")
+    return number
+
+
+def _socket_url(text: str) -> str:
+    address = urlsplit(text)
+    if address.scheme not in ("wss", "ws") or not address.hostname or address.query or address.fragment:
+        raise argparse.ArgumentTypeError(f"{text}: begin it with wss:// and end it with the path, if there is one")
+    return text.rstrip("/")
 
 
 def _seconds(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -10,12 +11,16 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from launch.engine import RehearsalEngine
+from launch.here import state_dir
 from ui import pill
 from ui.desk import Desk
 from ui.gateway import Gateway
 from ui.guard import Guard, SessionCookies
 from ui.head import head
-from ui.live import speech
+from ui.live import reception, speech
+from ui.live.neighbour import Neighbour
+from ui.live.real_lounge import real_lounge
+from ui.live.reference import Voices
 from ui.options import Options
 from ui.page import build_page
 from ui.stage import BROWSER_PATH, BrowserFiles
@@ -34,6 +39,14 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
     timeouts = Timeouts(options.connect_s, options.first_event_s, options.between_events_s)
     client = ServerClient(server, api_key=options.api_key if options.server else None, timeouts=timeouts)
     turns = Turns(client, options.runs)
+    neighbour = Neighbour(client.base_url, state_dir(os.environ))
+    lounge = real_lounge(
+        client.base_url,
+        options.api_key if options.server else None,
+        options.runs,
+        options.max_sessions or neighbour.sessions(),
+        rehearsal=engine is not None,
+    )
     guard = Guard()
     t = texts()
 
@@ -41,12 +54,16 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         ready()
         yield
+        await lounge.close()
         await turns.close()
         await client.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(pill.router(client, guard, engine))
     app.include_router(speech.router(turns, guard, server, key=client.needs_key))
+    app.include_router(
+        reception.router(lounge, client, guard, Voices(neighbour.reference), options.public_realtime_url)
+    )
     app.mount(BROWSER_PATH, BrowserFiles())
     gr.mount_gradio_app(
         app,

@@ -9,7 +9,8 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Options:
-    """``server`` None: rehearse on this machine. Times in seconds."""
+    """``server`` None: rehearse on this machine. Times in seconds. ``max_sessions``: conversations at once, None: as the
+    server admits. ``public_realtime_url``: wss:// address of this app's port for sockets, without a slash at its end."""
 
     server: str | None
     host: str
@@ -20,4 +21,6 @@ class Options:
     first_event_s: float
     between_events_s: float
     runs: Path
+    max_sessions: int | None = None
+    public_realtime_url: str | None = None
     rehearsal_args: tuple[str, ...] = ()
