@@ -27,13 +27,12 @@ from ui.turn.turn import told
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known before it begins. ``started_at``: seconds since 1970. ``require_audio``: silence is a failure."""
+    """What is known before it begins. ``started_at``: seconds since 1970."""
 
     model: str
     server: str
     rehearsal: bool
     started_at: float
-    require_audio: bool = False
 
 
 class Account:
@@ -44,7 +43,6 @@ class Account:
         self.length_s = 0.0
         self.dropped_frames: int | None = None
         """Of the microphone, where the session has told the sum; otherwise those of its reconnections count."""
-        self._require_audio = facts.require_audio
         self._seen = Result(
             rehearsal=facts.rehearsal, server=facts.server, model=facts.model, started_at=facts.started_at
         )
@@ -105,6 +103,10 @@ class Account:
                 if moment.error is not None:
                     seen.errors.append(told(moment.error))
 
+    def failed(self, error: OmniError) -> None:
+        """Something that the session itself does not call a failure, but whoever holds the conversation does."""
+        self._seen.errors.append(told(error))
+
     def result(self, recording_error: OmniError | None = None) -> Result:
         """The account so far."""
         for number, answer in self._answers.items():
@@ -122,10 +124,7 @@ class Account:
             seen.dropped_frames = self.dropped_frames
         if recording_error is not None:
             seen.recording_error = told(recording_error)
-        heard = seen.audio_chunk_count > 0 or not self._require_audio
-        failed = any(row.status == "failed" for row in rows)
-        decided = seen.model_decision is not None
-        seen.ok = self._ended_well and seen.session_id is not None and decided and heard and not failed
+        seen.ok = self._ended_well and bool(seen.session_id and seen.model_decision) and not seen.errors
         return seen
 
     def _row(self, response: int) -> AnswerResult:

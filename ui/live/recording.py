@@ -71,6 +71,10 @@ class Recording:
         """An event as it went over the socket, without media."""
         self._do(lambda: self._wire(event))
 
+    def failed(self, error: OmniError) -> None:
+        """The conversation is not ``ok`` for a reason of ours."""
+        self._do(lambda: self._account.failed(error))
+
     def finish(self, dropped_frames: int | None = None) -> Path:
         """Write what is left and close the files; the folder. Blocks: call it in a thread. Twice is no error.
 

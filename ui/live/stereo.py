@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import av
@@ -12,15 +10,11 @@ import numpy as np
 
 from ui.live.moments import MIC_RATE, SPEECH_RATE
 from ui.live.track import Placed, Track
-
-_FULL_S = 12 * 3600
-"""Seconds after which the file is full: a RIFF size has 32 bits, which are 12.4 hours. The rest is not recorded."""
-_FRAME = 4  # bytes of one sample of both channels, s16le
+from ui.live.wav_file import WavFile
 
 
 class StereoFile:
-    """``path`` as a stereo WAV at 24 kHz. Every ``write_until`` leaves a file that can be read as it stands: the
-    header's sizes are written again after the samples, so a crash costs what was not written yet and no more.
+    """``path`` as a stereo WAV at 24 kHz, which can be read as it stands after every ``write_until``.
 
     Both channels count from the same moment. The left one is resampled from 16 kHz as one stream, silence included:
     libswresample gives sample n of 24 kHz at the time n/24000, and keeps about a millisecond back until it ends.
@@ -29,12 +23,14 @@ class StereoFile:
     def __init__(self, path: Path) -> None:
         """Raises ``OSError``."""
         self.user, self.model = Track(MIC_RATE), Track(SPEECH_RATE)
-        self.seconds = 0.0
-        """Length of what is written."""
         self._left, self._right = bytearray(), bytearray()
         self._resampler = av.AudioResampler(format="s16", layout="mono", rate=SPEECH_RATE)
-        self._file = path.open("wb")
-        self._file.write(_header(0))
+        self._file = WavFile(path, 2)
+
+    @property
+    def seconds(self) -> float:
+        """Length of what is written."""
+        return self._file.seconds
 
     def write_until(self, time: float) -> list[Placed]:
         """Write all that belongs before ``time`` (seconds); the pieces of the model's channel that this has placed.
@@ -61,8 +57,7 @@ class StereoFile:
 
     def abandon(self) -> None:
         """Close the file after a failure, as it is."""
-        with suppress(OSError):  # what the disk could not take, it cannot take now
-            self._file.close()
+        self._file.abandon()
 
     def _model(self, pieces: Iterable[Placed]) -> list[Placed]:
         named = []
@@ -83,22 +78,8 @@ class StereoFile:
         both[:, 0] = np.frombuffer(self._left[:length], "<i2")
         both[:, 1] = np.frombuffer(self._right[:length], "<i2")
         del self._left[:length], self._right[:length]
-        if not length or self.seconds > _FULL_S:
-            return
         self._file.write(both.tobytes())
-        self.seconds += len(both) / SPEECH_RATE
-        self._file.seek(0)
-        self._file.write(_header(round(self.seconds * SPEECH_RATE)))
-        self._file.seek(0, 2)
-        self._file.flush()
 
 
 def _bytes(frames: Iterable[av.AudioFrame]) -> bytes:
     return b"".join(frame.to_ndarray().tobytes() for frame in frames)
-
-
-def _header(frames: int) -> bytes:
-    """The 44 bytes before the samples of a PCM WAV: RIFF, one ``fmt `` chunk, the head of one ``data`` chunk."""
-    size = frames * _FRAME
-    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 2, SPEECH_RATE, SPEECH_RATE * _FRAME, _FRAME, 16)
-    return struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE") + form + struct.pack("<4sI", b"data", size)

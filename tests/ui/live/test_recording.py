@@ -204,7 +204,7 @@ def test_the_result_holds_the_guides_keys_and_the_first_answers_latency(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("what", "require", "ok", "decision"),
+    ("what", "failed", "ok", "decision"),
     [
         ([OPENED, Listening(1.2, "model_listen"), Closed(2.0, "closed")], False, True, "listen"),
         ([OPENED, Listening(1.2, "model_listen"), Closed(2.0, "closed")], True, False, "listen"),
@@ -214,15 +214,17 @@ def test_the_result_holds_the_guides_keys_and_the_first_answers_latency(tmp_path
     ],
 )
 def test_what_is_ok_is_what_the_guide_calls_so(
-    what: list[Moment], require: bool, ok: bool, decision: str | None, tmp_path: Path
+    what: list[Moment], failed: bool, ok: bool, decision: str | None, tmp_path: Path
 ) -> None:
-    recording = Recording(tmp_path, Facts("m", "http://s", True, 0.0, require_audio=require))
+    recording = Recording(tmp_path, Facts("m", "http://s", True, 0.0))
     for moment in what:
         recording.moment(moment)
+    if failed:
+        recording.failed(ServerGone("server-not-up"))
     recording.finish()
     result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     assert (result["ok"], result["model_decision"], result["rehearsal"]) == (ok, decision, True)
-    assert bool(result["errors"]) == (not ok and len(what) > 2 and not require)
+    assert bool(result["errors"]) == (not ok and len(what) > 2)
 
 
 def test_no_secret_and_no_sound_stand_in_the_events(tmp_path: Path) -> None:
