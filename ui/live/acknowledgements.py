@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from ui.live.events import PlaybackAck
 
+_KEPT = 8  # answers: what is older has been heard or flushed long ago
+
 
 @dataclass
 class _Heard:
@@ -23,14 +25,21 @@ class Acknowledgements:
 
     def begun(self, response: int, id: str) -> None:
         self._answers[response] = _Heard(id)
+        self._answers.pop(response - _KEPT, None)
 
     def made(self, response: int, ms: float) -> None:
         """Length of the answer so far, as received: what the server has sent, it has made."""
-        self._answers[response].made_ms = ms
+        if answer := self._answers.get(response):
+            answer.made_ms = ms
 
     def heard(self, response: int, ms: float) -> None:
         if answer := self._answers.get(response):
             answer.heard_ms = max(answer.heard_ms, ms)
+
+    def unheard(self) -> list[int]:
+        """Answers of which some is still to be heard, where their hearing is reported at all."""
+        reported = any(answer.heard_ms for answer in self._answers.values())
+        return [number for number, each in self._answers.items() if reported and each.heard_ms < each.made_ms]
 
     def due(self) -> list[PlaybackAck]:
         """One for each answer of which more was heard than the server knows."""

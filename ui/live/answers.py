@@ -45,8 +45,8 @@ class _Answer:
     measured: bool = False
     by: By | None = None
     """Who interrupted it."""
-    cancelled: bool = False
-    """We have asked the server to end it."""
+    cancelled_at: float | None = None
+    """When we asked the server to end it."""
     done: bool = False
 
 
@@ -128,26 +128,42 @@ class Answers:
 
     def yielded(self) -> None:
         """The server stopped an answer by itself; unless we had asked for that."""
-        if self._last and not self._last.done and not self._last.cancelled:
+        if self._last and not self._last.done and self._last.cancelled_at is None:
             self._interrupted(self._last, "model")
 
     def interrupt(self, by: Literal["stop", "voice"]) -> str | None:
-        """The last answer is unwanted. Returns the server's id of it when it is still being made."""
-        answer = self._last
-        if answer is None or answer.by is not None:
+        """What is being said, or waits to be heard, is unwanted. Returns the server's id of the answer that is still
+        being made."""
+        if (answer := self._last) is None or answer.by is not None:
             return None
+        for number in self._acks.unheard():
+            if number < answer.number:
+                self._tell(Interrupted(self._now(), number, by))
         self._interrupted(answer, by)
-        if answer.done:
-            return None
-        answer.cancelled = True
-        return answer.id
+        return None if answer.done else self._cancel(answer)
 
     def overdue(self, after_s: float) -> str | None:
         """The id of an answer that has been going on for too long; asked for once."""
         answer = self._last
-        if answer is None or answer.done or answer.cancelled or self._now() - answer.begun_at < after_s:
+        if answer is None or answer.done or answer.cancelled_at is not None or self._now() - answer.begun_at < after_s:
             return None
-        answer.cancelled = True
+        return self._cancel(answer)
+
+    def cancelling(self) -> str | None:
+        """The id of an answer whose cancel may have been lost with a socket: it must be said again."""
+        answer = self._last
+        return self._cancel(answer) if answer and not answer.done and answer.cancelled_at is not None else None
+
+    def abandon(self, after_s: float) -> None:
+        """An answer that the server does not end although we asked has ended for us."""
+        answer = self._last
+        if answer is None or answer.done or answer.cancelled_at is None:
+            return
+        if self._now() - answer.cancelled_at >= after_s:
+            self._end(answer, "cancelled", "unconfirmed")
+
+    def _cancel(self, answer: _Answer) -> str:
+        answer.cancelled_at = self._now()
         return answer.id
 
     def done(self, event: ResponseDone) -> None:

@@ -51,7 +51,7 @@ class Link:
 
     async def send(self, event: ClientEvent) -> None:
         if self._log:
-            self._log("out", event.model_dump(exclude_none=True))
+            self._log("out", decode(event.encoded()))
         await self._socket.send(event.encoded())
 
     async def receive(self) -> Known | UnknownEvent:

@@ -23,6 +23,8 @@ class Outgoing:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.dropped = 0
+        self.sent = 0
+        """Pieces handed to the socket."""
         self.renewed_at = clock()
         """When the server's leases were last renewed by an append or a heartbeat."""
         self.camera = False
@@ -96,6 +98,7 @@ class Outgoing:
                 self.renewed_at = self._clock()
             return event
         self.renewed_at = self._clock()
+        self.sent += 1
         self._sent_ms += _PIECE_MS
         jpeg, self._jpeg = self._jpeg, None
         return InputAudioAppend(

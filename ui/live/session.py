@@ -16,12 +16,12 @@ from ui.live.acknowledgements import Acknowledgements
 from ui.live.answers import Answers
 from ui.live.attachment import Attachment
 from ui.live.events import ResponseCancel, SessionCreated, SessionHeartbeat
+from ui.live.exchange import Desk, Exchange, Over
 from ui.live.link import Link, Wire, bare
 from ui.live.moments import Back, Closed, Lost, Moment, Opened, Waiting
 from ui.live.opening import Full, Gone, Opening, hearing_over
 from ui.live.outgoing import Outgoing
 from ui.live.setup import Setup, Waits
-from ui.live.talk import Desk, Over, Talk
 
 __all__ = ["LiveSession", "Setup", "Waits", "Wire"]
 
@@ -173,7 +173,7 @@ class LiveSession:
             assert self._attachment is not None
             lost_at, dropped = self._now(), self._outgoing.dropped
             try:
-                over = await Talk(link, self._attachment, self._desk, self._waits).run()
+                over = await Exchange(link, self._attachment, self._desk, self._waits).run()
                 await (link.close() if over.left else link.leave())
                 return over
             except ConnectionClosed:
@@ -248,10 +248,9 @@ class LiveSession:
                 return link
             except Gone:
                 return None
-            except ServerRefused as error:
-                if error.key != "live-no-resume":
-                    raise
             except OmniError as error:
+                if isinstance(error, ServerRefused) and error.key != "live-no-resume":
+                    raise
                 if self._now() - lost_at + retry > self._waits.grace:
                     raise ServerGone("live-lost", detail=str(error), seconds=f"{self._waits.grace:g}") from error
             await asyncio.sleep(retry)

@@ -113,23 +113,26 @@ class FakeServer:
         self.wire = wire
         self._scripts = scripts
         self._seq = [0]
+        self._none = asyncio.Event()
 
     async def handle(self, socket: ServerConnection) -> None:
         script = self._scripts[min(len(self.peers), len(self._scripts) - 1)]
         peer = Peer(socket, self._seq, self.wire)
         self.peers.append(peer)
         self.open += 1
+        self._none.clear()
         try:
             await script(peer)
             await socket.wait_closed()
         finally:
             self.open -= 1
+            if not self.open:
+                self._none.set()
 
     async def quiet(self) -> None:
         """Until no socket is up."""
         async with asyncio.timeout(5):
-            while self.open:
-                await asyncio.sleep(0.005)
+            await self._none.wait()
 
 
 @asynccontextmanager
