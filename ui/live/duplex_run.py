@@ -1,4 +1,4 @@
-"""What ``python app.py duplex`` does: a server (or the rehearsal engine), a conversation, its files, a verdict."""
+"""What ``python app.py duplex`` does: a server, a conversation, its files, a verdict."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import argparse
 import asyncio
 import json
 import os
-import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from launch.engine import RehearsalEngine
-from launch.errors import LaunchError, OmniError, ServerError
+from launch.errors import LaunchError, OmniError
 from launch.texts import language as spoken_language
 from ui.live.account import Facts
 from ui.live.chunks import Chunks
 from ui.live.console import Console
-from ui.live.duplex_input import Given, address, given_input, given_voice
+from ui.live.duplex_input import Given, given_input, given_voice
+from ui.live.duplex_server import Answering, answering, is_rehearsal
+from ui.live.duplex_talk import Listener, Talk
 from ui.live.ear import Ear
 from ui.live.manners import instructions
 from ui.live.recording import Recording
 from ui.live.result import Result
 from ui.live.session import LiveSession
 from ui.live.setup import Setup
-from ui.live.source import FileSource
-from ui.live.duplex_talk import Talk
-from ui.turn.client import ServerClient
+from ui.live.sound_card import Loudspeaker, Microphone, portaudio
+from ui.live.source import FileSource, Source
 from ui.turn.folder import new_folder
-from ui.turn.probe import REHEARSAL_MODEL
 
 _RUNS = Path("runs")  # as the app's own --runs
-_GLANCE_S = 0.25  # between two looks at an engine that loads
+
+Hear = Callable[[Callable[[float, int, float], None]], Listener]
+"""Makes the listener, from what is to be told how far it has heard."""
 
 
 def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = sys.stdout) -> int:
@@ -43,8 +43,8 @@ def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = 
     tongue = spoken_language(environ, None if given.lang == "auto" else given.lang)
     console = Console("zh" if tongue == "zh" else "en", stream)
     try:
-        with _engine(given, console) as engine:
-            return asyncio.run(_hold(given, environ, console, engine))
+        with answering(given.url, given.rehearsal_args, console) as server:
+            return asyncio.run(_prepared(given, environ, console, server))
     except OmniError as error:
         console.fault(error)
     except OSError as refused:  # the folder of the files
@@ -54,58 +54,64 @@ def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = 
     return 1
 
 
-@contextmanager
-def _engine(given: argparse.Namespace, console: Console) -> Iterator[RehearsalEngine | None]:
-    """The rehearsal engine, where no server is named; ended at the end."""
-    if given.url is not None:
-        yield None
-        return
-    console.say("starting")
-    engine = RehearsalEngine(shlex.split(given.rehearsal_args))
-    engine.start()
-    try:
-        yield engine
-    finally:
-        engine.stop()
-
-
-async def _hold(
-    given: argparse.Namespace, environ: Mapping[str, str], console: Console, engine: RehearsalEngine | None
-) -> int:
+async def _prepared(given: argparse.Namespace, environ: Mapping[str, str], console: Console, server: Answering) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, _interrupted, loop, stop, console)
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    sound = await asyncio.to_thread(given_input, given.input_wav, console.language)
-    voice = await asyncio.to_thread(given_voice, given.ref_audio)
-    _tell(console, "input", sound)
-    _tell(console, "voice", voice)
-    key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
-    key = key or environ.get("OPENAI_API_KEY") or None
-    base = address(given.url) if engine is None else engine.url
-    served = await _served(base, key, engine, console, stop)
-    model = given.model or served
-    console.say("server", url=base, model=model)
-    if served == REHEARSAL_MODEL:
-        console.say("rehearsal")
-    if stop.is_set():
-        return 1
-    started_at = time.time()
-    folder = given.output_dir or new_folder(_RUNS, "duplex", started_at)
+    with ExitStack() as devices:
+        source, hear = await _sides(given, console, devices)
+        voice = await asyncio.to_thread(given_voice, given.ref_audio)
+        _tell(console, "voice", voice)
+        key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
+        key = key or environ.get("OPENAI_API_KEY") or None
+        served = await server.served(key, console, stop)
+        if served is None:
+            return 1
+        words = given.instructions or instructions("", console.language)
+        setup = Setup(given.model or served, words, voice.data, temperature=given.temperature)
+        console.say("server", url=server.url, model=setup.model)
+        if is_rehearsal(served):
+            console.say("rehearsal")
+        facts = Facts(setup.model, server.url, is_rehearsal(served), time.time())
+        return await _held(given, console, facts, setup, key, source, hear, stop)
+
+
+async def _sides(given: argparse.Namespace, console: Console, devices: ExitStack) -> tuple[Source, Hear]:
+    """Who speaks, and how the answers are heard. ``devices`` closes what has to be closed."""
+    if not given.mic:
+        sound = await asyncio.to_thread(given_input, given.input_wav, console.language)
+        _tell(console, "input", sound)
+        paced = not given.no_realtime_pacing
+        return FileSource(sound.data, chunk_ms=given.chunk_ms, paced=paced, clock=time.monotonic), Ear
+    library = await asyncio.to_thread(portaudio)
+    microphone = devices.enter_context(Microphone(library, chunk_ms=given.chunk_ms))
+    speaker = devices.enter_context(Loudspeaker(library))
+    console.say("microphone", device=microphone.name, speaker=speaker.name)
+    return microphone, speaker.told
+
+
+async def _held(
+    given: argparse.Namespace,
+    console: Console,
+    facts: Facts,
+    setup: Setup,
+    key: str | None,
+    source: Source,
+    hear: Hear,
+    stop: asyncio.Event,
+) -> int:
+    folder = given.output_dir or new_folder(_RUNS, "duplex", facts.started_at)
     folder.mkdir(parents=True, exist_ok=True)
-    chunks = Chunks(folder)
-    recording = Recording(folder, Facts(model, base, served == REHEARSAL_MODEL, started_at))
-    words = given.instructions or instructions("", console.language)
-    setup = Setup(model, words, voice.data, temperature=given.temperature)
-    session = LiveSession(base, setup, api_key=key, log=recording.wire)
+    chunks, recording = Chunks(folder), Recording(folder, facts)
+    session = LiveSession(facts.server, setup, api_key=key, log=recording.wire)
     began = time.monotonic()
-    paced = not given.no_realtime_pacing
     talk = Talk(
         session,
-        FileSource(sound.data, chunk_ms=given.chunk_ms, paced=paced, clock=time.monotonic),
+        source,
         recording,
         chunks,
-        listener=Ear,
+        listener=hear,
         show=console.moment,
         now=lambda: time.monotonic() - began,
         timeout_s=given.timeout_s,
@@ -117,10 +123,8 @@ async def _hold(
     finally:
         await asyncio.to_thread(recording.finish, session.dropped_frames)
         chunks.close()
-    for failure in talk.failures:
+    for failure in (*talk.failures, *filter(None, [recording.error])):
         console.fault(failure)
-    if recording.error is not None:
-        console.fault(recording.error)
     return _verdict(console, recording, chunks)
 
 
@@ -129,28 +133,6 @@ def _interrupted(loop: asyncio.AbstractEventLoop, stop: asyncio.Event, console: 
     loop.remove_signal_handler(signal.SIGINT)
     console.say("stopping")
     stop.set()
-
-
-async def _served(
-    base: str, key: str | None, engine: RehearsalEngine | None, console: Console, stop: asyncio.Event
-) -> str:
-    """The id under which the server serves; an engine of ours is waited for. Raises ``OmniError``."""
-    client = ServerClient(base, api_key=key)
-    try:
-        loading = None
-        while engine is not None and not stop.is_set() and (await client.check()).state != "ready":
-            if engine.error is not None:
-                raise engine.error
-            if engine.loading != loading and engine.loading is not None:
-                loading = engine.loading
-                console.say("loading", what=loading)
-            await asyncio.sleep(_GLANCE_S)
-        return await client.model()
-    except ServerError as error:
-        error.server = base
-        raise
-    finally:
-        await client.close()
 
 
 def _tell(console: Console, key: str, given: Given) -> None:
