@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import signal
 import sys
 import time
@@ -153,5 +152,6 @@ def _verdict(console: Console, recording: Recording, chunks: Chunks) -> int:
         console.say("listened")
     else:
         console.say("spoke", answers=len(result.answers), chunks=chunks.count, seconds=f"{chunks.seconds:.1f}")
-    console.say("files", folder=os.path.relpath(recording.folder))
+    folder = recording.folder.resolve()
+    console.say("files", folder=folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
     return 0 if result.ok and recording.error is None else 1
