@@ -8,6 +8,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
+_MESSAGE_MOST = 2 << 20  # bytes of a WebSocket message: the largest of ours is a camera picture of 1 MB
 _GRACE_S = 0.5  # Ctrl-C promises an end within 2 s; pages hold streams open that never end by themselves
 
 
@@ -17,7 +18,16 @@ class Web(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         # uvicorn's annotation says int; it only hands the value to asyncio.
         grace: int = _GRACE_S  # type: ignore[assignment]
-        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=grace, server_header=False))
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            timeout_graceful_shutdown=grace,
+            server_header=False,
+            # Sound does not shrink: packing it took more time than all else the relay does. And nothing can unpack to gigabytes.
+            ws_per_message_deflate=False,
+            ws_max_size=_MESSAGE_MOST,
+        )
+        super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal to end. From here on open streams are cut, on purpose; uvicorn would print a traceback for each."""

@@ -123,7 +123,7 @@ class Outbox:
         count = 0
         while self._gone + count < self.sent:
             frame = self._frames[count]
-            if frame.at >= old and self._bytes <= self._keep_bytes:
+            if frame.at >= old and self._bytes - self._unsent <= self._keep_bytes:
                 break
             self._bytes -= len(frame.data)
             count += 1

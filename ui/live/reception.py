@@ -27,7 +27,7 @@ from ui.live.manners import INSTRUCTIONS_MOST, instructions, manners
 from ui.live.page_wire import Told
 from ui.live.recording import NAMES
 from ui.live.reference import UPLOAD_MOST, Voices
-from ui.live.relay import visit
+from ui.live.relay import Limits, visit
 from ui.live.setup import Setup
 from ui.live.tickets import Tickets
 from ui.turn.client import ServerClient
@@ -47,7 +47,13 @@ class Asked(BaseModel):
 
 
 def router(
-    lounge: Lounge, client: ServerClient, guard: Guard, voices: Voices, public_url: str | None = None
+    lounge: Lounge,
+    client: ServerClient,
+    guard: Guard,
+    voices: Voices,
+    public_url: str | None = None,
+    *,
+    limits: Limits | None = None,
 ) -> APIRouter:
     """The routes. ``public_url``: ``wss://…`` under which this app's port is reached where the page's own address takes
     no WebSocket; the page opens its sockets there, with a ticket in place of its cookie."""
@@ -147,7 +153,7 @@ def router(
         if owner is None or (conversation := lounge.get(id, owner)) is None:
             await socket.close(4403 if owner is None else 4404)
             return
-        await visit(socket, conversation, after)
+        await visit(socket, conversation, after, limits or Limits())
 
     @routes.post("/{id}/close", status_code=204)
     async def close(conversation: Conversation = the_conversation) -> None:

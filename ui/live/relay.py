@@ -61,9 +61,7 @@ class _Bucket:
         return self._left >= 0
 
 
-async def visit(
-    socket: WebSocket, conversation: Conversation, after: int | None = None, limits: Limits = Limits()
-) -> None:
+async def visit(socket: WebSocket, conversation: Conversation, after: int | None, limits: Limits) -> None:
     """One visit of a page on an accepted socket, until either side goes. ``after``: the last frame the page has."""
     page, number = conversation.attach(after)
     sending = asyncio.create_task(_send(socket, conversation, number, limits), name=f"to page {conversation.id[:6]}")

@@ -16,12 +16,13 @@ from fastapi import FastAPI
 from launch.errors import ServerGone
 from launch.rehearsal.wire.serve import listen
 from ui.guard import Guard
-from ui.live.conversation import Patience
+from ui.live.conversation import Conversation, Patience
 from ui.live.lounge import Lounge
 from ui.live.moments import Closed, Interrupted, Moment, Opened, Speech
 from ui.live.page_wire import HEADER, MICROPHONE
 from ui.live.reception import router
 from ui.live.reference import Voices
+from ui.live.relay import Limits
 from ui.live.setup import Setup
 
 OPENED = Opened(0.1, "duplex-1", "0.30", True, True, 300.0, {"supports_barge_in": True})
@@ -126,6 +127,30 @@ class House:
         headers = self.headers(self.mine if token == "" else token, origin)
         return websockets.connect(url, additional_headers=headers, proxy=None, max_size=None)
 
+    @asynccontextmanager
+    async def deaf_socket(self, id: str) -> AsyncIterator[None]:
+        """A page that says hello and never reads a byte more."""
+        host = self.url.removeprefix("http://")
+        reader, writer = await asyncio.open_connection(*host.split(":"), limit=1024)
+        head = {"host": host, "upgrade": "websocket", "connection": "Upgrade", "sec-websocket-version": "13"}
+        head |= {"sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA=="} | self.headers(self.mine)
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        writer.write(f"GET /live/{id}/socket HTTP/1.1\r\n{lines}\r\n".encode())
+        assert b"101" in await reader.readline()
+        try:
+            yield
+        finally:
+            writer.transport.abort()
+
+    def conversation(self, id: str) -> Conversation:
+        return self.lounge._conversations[id]
+
+    async def quiet(self) -> None:
+        """Waits until nobody talks any more."""
+        async with asyncio.timeout(5):
+            while self.lounge._lives:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
     async def session(self, number: int = 1) -> ScriptedSession:
         """The ``number``-th session, once it is open."""
         async with asyncio.timeout(5):
@@ -142,6 +167,7 @@ async def house(
     record: Callable[[Setup], Any] | None = None,
     public_url: str | None = None,
     voices: Voices | None = None,
+    limits: Limits | None = None,
 ) -> AsyncIterator[House]:
     sessions: list[ScriptedSession] = []
 
@@ -152,9 +178,12 @@ async def house(
     lounge = Lounge(open_session, limit=limit, patience=patience, record=record)
     client, guard = ModelClient(), Guard()
     app = FastAPI()
-    app.include_router(router(lounge, client, guard, voices or Voices(), public_url))  # type: ignore[arg-type]
+    routes = router(lounge, client, guard, voices or Voices(), public_url, limits=limits)  # type: ignore[arg-type]
+    app.include_router(routes)
     sock = listen("127.0.0.1", 0)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, ws_per_message_deflate=False)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=1, ws_per_message_deflate=False, ws_max_size=2 << 20
+    )
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     async with asyncio.timeout(5):
@@ -182,7 +211,7 @@ class Reader:
     def __init__(self) -> None:
         self.last = 0
         self.words: list[dict[str, Any]] = []
-        self.sound: dict[int, bytes] = {}
+        self.sound: dict[int, bytearray] = {}
 
     def take(self, frame: str | bytes) -> dict[str, Any] | None:
         if isinstance(frame, bytes):
@@ -191,7 +220,7 @@ class Reader:
             assert frame[1:4] == b"\0\0\0"
             assert len(frame) <= 8 + 9600
             self.last += 1
-            self.sound[response] = self.sound.get(response, b"") + frame[8:]
+            self.sound.setdefault(response, bytearray()).extend(frame[8:])
             return None
         word = json.loads(frame)
         assert word["seq"] > self.last, "said twice"
