@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -56,8 +56,9 @@ def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = 
 async def _prepared(given: argparse.Namespace, environ: Mapping[str, str], console: Console, server: Answering) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, _interrupted, loop, stop, console)
-    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    with suppress(NotImplementedError):  # on Windows Ctrl-C cancels us instead, which closes everything too
+        loop.add_signal_handler(signal.SIGINT, _interrupted, loop, stop, console)
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
     with ExitStack() as devices:
         source, hear = await _sides(given, console, devices)
         voice = await asyncio.to_thread(given_voice, given.ref_audio)

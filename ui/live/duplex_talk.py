@@ -70,18 +70,13 @@ class Talk:
 
     async def hold(self, stop: asyncio.Event) -> None:
         """The conversation. The session must have been entered; it is closed afterwards."""
-        tasks = [asyncio.create_task(self._feed()), asyncio.create_task(self._watch(stop))]
-        try:
+        async with asyncio.TaskGroup() as group:
+            others = [group.create_task(self._feed()), group.create_task(self._watch(stop))]
             async for moment in self._session.moments():
                 await self._happened(moment)
-            self._listener.advance(self._now())
-        finally:
-            for task in tasks:
+            for task in others:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for task in tasks:
-            if not task.cancelled() and (error := task.exception()):
-                raise error
+        self._listener.advance(self._now())
 
     async def _feed(self) -> None:
         await self._opened.wait()
