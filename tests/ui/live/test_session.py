@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.ui.live.asking import PIECE, QUICK, SETUP, WIRES, until
 from tests.ui.live.fake_server import Peer, fake_server
 from ui.live.moments import (
     Caption,
     Closed,
+    HeardYou,
     Interrupted,
     Latency,
     Listening,
@@ -19,24 +21,9 @@ from ui.live.moments import (
     Speaking,
     Speech,
     Spoken,
+    Unknown,
 )
 from ui.live.session import LiveSession
-from ui.live.setup import Setup, Waits
-
-SETUP = Setup(model="m", instructions="Be kind.", reference=b"RIFFvoice")
-QUICK = replace(Waits(), connect=2, open=2, close=1, ack=0.01, retry_first=0.01, retry_most=0.05, full_first=0.01)
-WIRES = ("0.26", "0.30")
-PIECE = b"\x00\x10" * 3200
-
-
-async def until(live_moments, kind: type, seen: list[Moment]) -> Moment:
-    """The next moment of ``kind``; all before it go to ``seen``."""
-    async with asyncio.timeout(5):
-        async for moment in live_moments:
-            seen.append(moment)
-            if isinstance(moment, kind):
-                return moment
-    raise AssertionError(f"no {kind.__name__} in {seen}")
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -129,3 +116,133 @@ async def test_stop_flushes_at_once_tells_what_was_heard_and_then_cancels(wire: 
     assert [each.by for each in seen if isinstance(each, Interrupted)] == ["stop"]
     types = [each["type"] for each in server.peers[0].got]
     assert types.index("playback.ack") < types.index("response.cancel")
+
+
+async def test_a_muted_session_sends_heartbeats_and_a_talking_one_none() -> None:
+    async with fake_server(_only_open) as server:
+        async with LiveSession(server.url, SETUP, waits=replace(QUICK, heartbeat=0.06)) as live:
+            await until(live.moments(), Opened)
+            for _ in range(12):
+                live.append(PIECE)
+                await asyncio.sleep(0.02)
+            talking = [each["type"] for each in server.peers[0].got]
+            await asyncio.sleep(0.2)
+            assert live.idle_left_s is not None
+            assert 299 < live.idle_left_s <= 300
+        muted = [each["type"] for each in server.peers[0].got]
+    assert "session.heartbeat" not in talking
+    assert 2 <= muted.count("session.heartbeat") <= 4
+
+
+async def test_the_server_may_forget_what_has_arrived() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open()
+        await peer.listen()
+        await peer.closing()
+
+    async with (
+        fake_server(script) as server,
+        LiveSession(server.url, SETUP, waits=replace(QUICK, event_ack=0.03)) as live,
+    ):
+        await until(live.moments(), Listening)
+        await asyncio.sleep(0.15)
+        acks = [each for each in server.peers[0].got if each["type"] == "session.event_ack"]
+        assert [each["server_event_seq"] for each in acks] == [2]
+
+
+@pytest.mark.parametrize("offered", [True, False])
+async def test_server_vad_is_asked_for_only_where_it_is_offered(offered: bool) -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open(supports_barge_in=offered)
+        if offered:
+            update = await peer.receive("session.update")
+            assert update["session"] == {
+                "turn_detection": {"type": "server_vad", "interrupt_response": True},
+                "overlap_policy": "barge_in_on_speech",
+            }
+            await peer.send("input_audio_buffer.speech_started", audio_start_ms=0)
+        await peer.closing()
+
+    wanted = replace(SETUP, server_vad=True)
+    async with fake_server(script, wire="0.30") as server:
+        async with LiveSession(server.url, wanted, waits=QUICK) as live:
+            await until(live.moments(), HeardYou if offered else Opened)
+        assert [each["type"] for each in server.peers[0].got].count("session.update") == (2 if offered else 1)
+
+
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_picture_goes_with_the_next_piece_where_the_server_takes_one(takes: bool) -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open(**({"optional_input_modalities": ["video"]} if takes else {}))
+        await peer.receive("input_audio_buffer.append")
+        await peer.receive("input_audio_buffer.append")
+        await peer.listen()
+        await peer.closing()
+
+    async with fake_server(script, wire="0.30") as server, LiveSession(server.url, SETUP, waits=QUICK) as live:
+        moments = live.moments()
+        opened = await until(moments, Opened)
+        assert opened.camera is takes
+        live.append(PIECE, b"JPEG")
+        live.append(PIECE)
+        await until(moments, Listening)
+        appends = [each for each in server.peers[0].got if each["type"] == "input_audio_buffer.append"]
+        assert [each.get("video_frames") for each in appends] == [["SlBFRw=="] if takes else None, None]
+
+
+async def test_an_unknown_event_is_shown_without_its_media() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open()
+        await peer.send("response.sing", audio="A" * 4000, note="c")
+        await peer.closing()
+
+    async with fake_server(script) as server, LiveSession(server.url, SETUP, waits=QUICK) as live:
+        unknown = await until(live.moments(), Unknown)
+    assert unknown.event["type"] == "response.sing"
+    assert (unknown.event["note"], unknown.event["audio"]) == ("c", "<3000 bytes>")
+
+
+async def test_the_log_holds_both_ways_but_no_media_and_no_token() -> None:
+    log = []
+
+    async def script(peer: Peer) -> None:
+        await peer.open("secret-token")
+        await peer.receive("input_audio_buffer.append")
+        await peer.begin("r1")
+        await peer.say("r1", "Well", 10, 10)
+        await peer.closing()
+
+    async with fake_server(script) as server, LiveSession(server.url, SETUP, waits=QUICK, log=log.append) as live:
+        moments = live.moments()
+        await until(moments, Opened)
+        live.append(PIECE)
+        await until(moments, Caption)
+    assert [(each["way"], each["event"]["type"]) for each in log][:3] == [
+        ("out", "session.update"),
+        ("in", "session.created"),
+        ("in", "session.updated"),
+    ]
+    by_type = {each["event"]["type"]: each["event"] for each in log}
+    assert {"session.close", "session.closed"} <= by_type.keys()
+    assert "secret-token" not in repr(log)
+    assert by_type["input_audio_buffer.append"]["audio"] == "<6402 bytes>"
+    assert by_type["response.audio.delta"]["delta"] == "<480 bytes>"
+    assert by_type["session.update"]["session"]["ref_audio"].endswith("bytes>")
+    assert by_type["response.audio_transcript.delta"]["delta"] == "Well"
+
+
+async def test_a_key_goes_into_the_header() -> None:
+    async with (
+        fake_server(_only_open) as server,
+        LiveSession(server.url, SETUP, waits=QUICK, api_key="k3y") as live,
+    ):
+        await until(live.moments(), Opened)
+        request = server.peers[0].socket.request
+        assert request is not None
+        assert request.headers["Authorization"] == "Bearer k3y"
+        assert request.path == "/v1/realtime?duplex=1&autostart=0"
+
+
+async def _only_open(peer: Peer) -> None:
+    await peer.open()
+    await peer.closing()
