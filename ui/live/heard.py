@@ -39,7 +39,8 @@ class _Answer:
 
 
 class Heard:
-    """Marks are cumulative within an answer and come every 250 ms while it plays, stalls included, and at its end.
+    """Marks are cumulative within an answer and come every 250 ms while it plays, when it goes on after a stall, and at
+    its end (the page's deck: that last one a device's delay before the ear, some 10 ms).
 
     The rule: the new sound of a mark lies between the mark before and this one. Where it fills that time there is
     nothing to decide. Where it does not, it came first if the answer was sounding at the mark before (it went on, then
