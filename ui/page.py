@@ -13,6 +13,7 @@ from ui.options import Options
 from ui.reader import language_of
 from ui.tabs.actions import Actions, Reader
 from ui.tabs.audio import AudioTab
+from ui.tabs.duplex import build_duplex
 from ui.tabs.image import ImageTab
 from ui.tabs.multi_turn import MultiTurn
 from ui.tabs.shape import Shape
@@ -49,6 +50,8 @@ def build_page(t: Texts, desk: Desk, client: ServerClient, guard: Guard, options
                 with gr.Tab(t(f"page.tab.{kind.id}"), id=kind.id):
                     shape = Shape(actions, reader_of, t)
                     endpoints.add(actions, shape)
+            with gr.Tab(t("page.tab.duplex"), id="duplex"):
+                build_duplex()
         page.unload(leave)
     return page
 
