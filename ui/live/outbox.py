@@ -74,6 +74,7 @@ class Outbox:
             if frame.response == response:
                 self._count(number, len(empty) - len(frame.data))
                 frame.data = empty
+        self._gauge()
 
     def holds(self, after: int) -> bool:
         """Whether everything after frame ``after`` is still here."""
@@ -91,8 +92,7 @@ class Outbox:
             self.sent = number
             frame.at = self._clock()
             self._unsent -= len(frame.data)
-            if self._unsent < self._unsent_bytes:
-                self._room.set()
+            self._gauge()
             self._forget()
 
     async def more(self, after: int) -> None:
@@ -108,14 +108,19 @@ class Outbox:
     def _put(self, frame: Frame) -> None:
         self._frames.append(frame)
         self._count(self.last, len(frame.data))
-        if self._unsent >= self._unsent_bytes:
-            self._room.clear()
+        self._gauge()
         self._news.set()
 
     def _count(self, number: int, size: int) -> None:
         self._bytes += size
         if number > self.sent:
             self._unsent += size
+
+    def _gauge(self) -> None:
+        if self._unsent < self._unsent_bytes:
+            self._room.set()
+        else:
+            self._room.clear()
 
     def _forget(self) -> None:
         """Drops what was sent long ago, or what is too much."""

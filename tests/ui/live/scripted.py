@@ -26,7 +26,7 @@ from ui.live.relay import Limits
 from ui.live.setup import Setup
 
 OPENED = Opened(0.1, "duplex-1", "0.30", True, True, 300.0, {"supports_barge_in": True})
-QUICK = Patience(away=1.0, asleep=1.0, muted=1.0, tick=0.05, close=1.0)
+QUICK = Patience(away=5.0, asleep=5.0, muted=5.0, tick=0.05, close=1.0)
 
 
 class ScriptedSession:
@@ -89,7 +89,7 @@ class ModelClient:
 
     async def model(self) -> str:
         if self.gone:
-            raise ServerGone("connection-refused")
+            raise ServerGone("server-not-up")
         return "scripted"
 
 
@@ -127,15 +127,34 @@ class House:
         headers = self.headers(self.mine if token == "" else token, origin)
         return websockets.connect(url, additional_headers=headers, proxy=None, max_size=None)
 
+    async def _raw(
+        self, request: str, head: dict[str, str], limit: int
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host = self.url.removeprefix("http://")
+        reader, writer = await asyncio.open_connection(*host.split(":"), limit=limit)
+        lines = "".join(
+            f"{name}: {value}\r\n" for name, value in ({"host": host} | head | self.headers(self.mine)).items()
+        )
+        writer.write(f"{request} HTTP/1.1\r\n{lines}\r\n".encode())
+        return reader, writer
+
+    async def announce(self, path: str, length: int) -> tuple[int, Any]:
+        """The status and JSON that a POST of ``length`` bytes gets of which none is sent."""
+        reader, writer = await self._raw(
+            f"POST {path}", {"content-length": str(length), "connection": "close"}, limit=65_536
+        )
+        async with asyncio.timeout(5):
+            answer = await reader.read()
+        writer.close()
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body)
+
     @asynccontextmanager
     async def deaf_socket(self, id: str) -> AsyncIterator[None]:
         """A page that says hello and never reads a byte more."""
-        host = self.url.removeprefix("http://")
-        reader, writer = await asyncio.open_connection(*host.split(":"), limit=1024)
-        head = {"host": host, "upgrade": "websocket", "connection": "Upgrade", "sec-websocket-version": "13"}
-        head |= {"sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA=="} | self.headers(self.mine)
-        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-        writer.write(f"GET /live/{id}/socket HTTP/1.1\r\n{lines}\r\n".encode())
+        head = {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-version": "13"}
+        head |= {"sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+        reader, writer = await self._raw(f"GET /live/{id}/socket", head, limit=1024)
         assert b"101" in await reader.readline()
         try:
             yield
