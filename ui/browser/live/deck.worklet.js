@@ -35,11 +35,6 @@ class LiveDeck extends Processor {
     this.kept = options.processorOptions?.tap ? { samples: new Float32Array(TAP_MOST), length: 0, marks: /** @type {number[][]} */ ([]) } : null;
     /** @type {MessagePort | null} */
     this.worker = null;
-    this.port.onmessage = (/** @type {MessageEvent} */ event) => this.order(event.data);
-    this.renew();
-  }
-
-  renew() {
     this.line = new Line();
     this.resampler = new Resampler(RATE, scope.sampleRate);
     this.ready = new Float32Array(this.resampler.most(PIECE) + 128);
@@ -49,6 +44,7 @@ class LiveDeck extends Processor {
     this.sounding = false;
     this.told = 0;
     this.played = 0;
+    this.port.onmessage = (/** @type {MessageEvent} */ event) => this.order(event.data);
   }
 
   /** @param {any} message */
@@ -68,7 +64,7 @@ class LiveDeck extends Processor {
     const { line } = this;
     if (message.type === "speech") line.append(message.response, new Int16Array(message.frame, HEAD), scope.currentTime);
     else if (message.type === "end") line.end(message.response);
-    else if (message.type === "new") this.renew();
+    else if (message.type === "new") this.line = new Line();
     else if (message.type === "flush") {
       const heard = line.waiting;
       line.flush(message.response);

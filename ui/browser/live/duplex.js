@@ -31,7 +31,8 @@ class Duplex {
     this.root = root;
     this.base = document.baseURI;
     this.due = false;
-    this.done = "";
+    /** What has been tidied up. @type {import("./call.js").Call | null} */
+    this.over = null;
     this.recorded = false;
     this.awake = new Awake();
     this.talk = new Talk(() => this.draw(), { tap: tapped });
@@ -79,39 +80,40 @@ class Duplex {
 
   #show() {
     const { talk } = this;
-    const { live } = talk;
-    this.root.dataset.state = talk.state;
-    this.face.show(talk, this.recorded);
-    this.wishes.settle(live, live ? talk.can : null);
+    const { call } = talk;
+    const { live } = call;
+    this.root.dataset.state = call.state;
+    this.face.show(call, { muted: talk.muted, record: this.recorded });
+    this.wishes.settle(live, live ? call.can : null);
     this.wishes.microphones(talk.microphones);
     this.wishes.meter.value = Math.min(1, talk.level.peak);
     label(this.start, live ? "end" : "start");
     this.start.classList.toggle("omni-live-end", live);
-    this.start.disabled = talk.state === "ending";
+    this.start.disabled = call.state === "ending";
     label(this.mute, talk.muted ? "unmute" : "mute");
     this.mute.setAttribute("aria-pressed", String(talk.muted));
     this.hold.setAttribute("aria-pressed", String(talk.held));
     show(this.hold, talk.push);
     this.mute.disabled = this.stop.disabled = this.hold.disabled = !live;
     this.awake.keep(live);
-    if (talk.state === "ended" && this.done !== talk.id) this.#over();
+    if (call.state === "ended" && this.over !== call) this.#over(call);
   }
 
   #start() {
-    if (this.talk.live) return this.talk.end();
+    if (this.talk.call.live) return this.talk.end();
     /** @type {any} */ (window).omni?.player.stop(); // an answer of another tab does not talk into this
     this.face.after.replaceChildren();
-    this.done = "";
     this.recorded = this.wishes.record.input.checked;
     this.talk.start(this.wishes.value, this.wishes.devices.value);
   }
 
-  #over() {
-    this.done = this.talk.id;
+  /** @param {import("./call.js").Call} call */
+  #over(call) {
+    this.over = call;
     this.camera.close();
     this.wishes.camera.input.checked = false;
     this.wishes.refresh();
-    if (this.talk.recording) after(this.face.after, this.talk.id, this.base);
+    if (call.recording) after(this.face.after, call.id, this.base);
   }
 
   /** @param {boolean} on */
@@ -121,7 +123,7 @@ class Duplex {
     } catch (error) {
       this.wishes.camera.input.checked = false;
       if (!(error instanceof Trouble)) throw error;
-      this.talk.notices.set(error.key, { key: error.key });
+      this.talk.call.notice({ key: error.key });
       this.draw();
     }
   }
@@ -132,12 +134,12 @@ class Duplex {
       target instanceof Element && target !== this.hold && target.closest("input, textarea, select, button, summary, audio, a, [contenteditable]");
     addEventListener("keydown", (event) => {
       if (!here() || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "Escape" && this.talk.live) this.talk.interrupt(performance.timeOrigin + event.timeStamp);
+      if (event.key === "Escape" && this.talk.call.live) this.talk.interrupt(performance.timeOrigin + event.timeStamp);
       else if (taken(event.target)) return;
       else if (event.key === " " && this.talk.push) {
         event.preventDefault();
         this.talk.hold(true);
-      } else if (event.key.toLowerCase() === "m" && !event.repeat && this.talk.live) this.talk.mute(!this.talk.muted);
+      } else if (event.key.toLowerCase() === "m" && !event.repeat && this.talk.call.live) this.talk.mute(!this.talk.muted);
     });
     addEventListener("keyup", (event) => event.key === " " && this.talk.hold(false));
     addEventListener("blur", () => this.talk.hold(false)); // a key let go elsewhere is never told

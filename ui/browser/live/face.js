@@ -5,8 +5,11 @@ import { label, speaking, word } from "./labels.js";
 import { Timeline } from "./timeline.js";
 
 const FIGURES = /** @type {const} */ (["ttft", "ttfp", "stall", "dropped", "session", "idle"]);
+/** @type {Record<string, string>} */
+const TONES = { you: "live", model: "live", listening: "live", queued: "warn", waiting: "warn", lost: "warn" };
 const CARD_MOST = 4; // notices at once; older ones have been read
 
+/** @typedef {import("./call.js").Call} Call */
 /** @typedef {Record<string, {cause: {zh: string, en: string}, cure: {zh: string, en: string}}>} Faults of the catalogue, by key */
 
 export class Face {
@@ -53,25 +56,25 @@ export class Face {
     ]);
   }
 
-  /** @param {import("./talk.js").Talk} talk @param {boolean} record */
-  show(talk, record) {
-    const { state, box } = { state: stateOf(talk), box: this.box };
-    box.dataset.state = state;
-    box.dataset.tone = ["you", "model", "listening"].includes(state) ? "live" : ["queued", "waiting", "lost"].includes(state) ? "warn" : talk.fault ? "bad" : "";
-    write(this.status, word(`state.${state}`, { position: talk.position, seconds: Math.max(1, Math.round(talk.retry)) }));
-    show(this.mark, talk.live && record);
-    const last = talk.rhythm.decisions.at(-1);
-    write(this.decision, talk.live && last ? word(`decision.${last.what}`) : "");
-    this.#cards(talk);
-    this.#caption(talk);
-    this.#figures(talk);
-    this.#lines(talk.dialogue);
-    this.timeline.draw(talk.rhythm, performance.now() / 1000);
+  /** @param {Call} call @param {{muted: boolean, record: boolean}} how */
+  show(call, { muted, record }) {
+    const state = stateOf(call, muted);
+    this.box.dataset.state = state;
+    this.box.dataset.tone = call.fault ? "bad" : TONES[state] ?? "";
+    write(this.status, word(`state.${state}`, { position: call.position, seconds: Math.max(1, Math.round(call.retry)) }));
+    show(this.mark, call.live && record);
+    const last = call.rhythm.decisions.at(-1);
+    write(this.decision, call.live && last ? word(`decision.${last.what}`) : "");
+    this.#cards(call);
+    this.#caption(call);
+    this.#figures(call);
+    this.#lines(call.dialogue);
+    this.timeline.draw(call.rhythm, performance.now() / 1000);
   }
 
-  /** @param {import("./talk.js").Talk} talk */
-  #cards(talk) {
-    const told = [...(talk.fault ? [talk.fault] : []), ...[...talk.notices.values()].slice(-CARD_MOST).reverse()];
+  /** @param {Call} call */
+  #cards(call) {
+    const told = [...(call.fault ? [call.fault] : []), ...[...call.notices.values()].slice(-CARD_MOST).reverse()];
     const shown = JSON.stringify([told, speaking()]);
     if (shown === this.carded) return;
     this.carded = shown;
@@ -80,7 +83,7 @@ export class Face {
         const { cause, cure } = one.cause && one.cure ? { cause: one.cause, cure: one.cure } : this.faults[one.key ?? ""];
         const facts = one.facts ?? {};
         const tell = (/** @type {{zh: string, en: string}} */ both) => prose(say({ it: both[speaking()] }, "it", facts));
-        const bad = one === talk.fault;
+        const bad = one === call.fault;
         const card = make("div", bad ? "omni-note omni-fault" : "omni-note", [make("p", "", [make("b", "", tell(cause)), " ", ...tell(cure)])]);
         card.dataset.fault = one.key ?? "app";
         if (bad) card.setAttribute("role", "alert");
@@ -89,18 +92,18 @@ export class Face {
     );
   }
 
-  /** @param {import("./talk.js").Talk} talk */
-  #caption(talk) {
-    const answer = talk.dialogue.heard;
-    const parts = answer ? talk.dialogue.split(answer) : { said: "", now: "", next: "" };
+  /** @param {Call} call */
+  #caption(call) {
+    const answer = call.dialogue.heard;
+    const parts = answer ? call.dialogue.split(answer) : { said: "", now: "", next: "" };
     write(this.said, parts.said);
     write(this.now, parts.now);
     write(this.next, answer?.state === "cut" ? "" : parts.next);
     const empty = !answer || (answer.state === "cut" && !parts.said && !parts.now);
-    write(this.hint, empty ? word(talk.live ? (talk.state === "open" ? "hint.speak" : "hint.wait") : "hint.start") : "");
+    write(this.hint, empty ? word(call.live ? (call.state === "open" ? "hint.speak" : "hint.wait") : "hint.start") : "");
   }
 
-  /** @param {import("./talk.js").Talk} talk */
+  /** @param {Call} call */
   #figures({ latency, stall, clock, dropped }) {
     const time = (/** @type {number | null | undefined} */ ms) =>
       ms === null || ms === undefined ? ["—", ""] : ms < 1000 ? [String(Math.round(ms)), "ms"] : [(ms / 1000).toFixed(2), "s"];
@@ -148,11 +151,11 @@ export class Face {
   }
 }
 
-/** Who speaks, or what it waits for. @param {import("./talk.js").Talk} talk */
-export function stateOf(talk) {
-  if (talk.state !== "open") return talk.state;
-  if (talk.broken) return "lost";
-  if (talk.sounding) return "model";
-  if (talk.you) return "you";
-  return talk.muted ? "muted" : "listening";
+/** Who speaks, or what it waits for. @param {Call} call @param {boolean} muted */
+function stateOf(call, muted) {
+  if (call.state !== "open") return call.state;
+  if (call.broken) return "lost";
+  if (call.sounding) return "model";
+  if (call.you) return "you";
+  return muted ? "muted" : "listening";
 }
