@@ -33,8 +33,9 @@ class Waits:
     """From session.update to session.created: 0.26 gives its engine 60 s, 0.30 holds clients up to 180 s (§7)."""
     ping: float = 5.0
     pong: float = 10.0
-    """Between WebSocket pings, and for each pong: a half-open socket is known after 15 s, half of the server's time of
-    grace. A pong comes from the server's event loop, which decoding a reference voice holds for about a second."""
+    """Between WebSocket pings, and for each pong: a half-open socket is known after 15 s and, with ``close``, left after
+    20 s, which leaves 10 s of the server's time of grace. A pong comes from the server's event loop, which decoding a
+    reference voice may hold for a second or two."""
     silent: float = 12.0
     """No event although we append: then a heartbeat asks whether anybody is there; without an answer for as long again
     the socket counts as broken. The model decides every second, a loaded card needs 2-3 s for one."""
