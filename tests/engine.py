@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from launch.rehearsal.brain.brain import Brain
 from launch.rehearsal.brain.canned import CannedBrain
 from launch.rehearsal.wire.app import create_app
+from launch.rehearsal.wire.realtime.lobby import LIMITS, Limits
+from launch.rehearsal.wire.realtime.routes import SessionMode
 from launch.rehearsal.wire.serve import Server, listen
 
 DEADLINE_S = 30  # a canned brain is ready in milliseconds; one with weights is the caller's to wait for
@@ -18,7 +20,13 @@ DEADLINE_S = 30  # a canned brain is ready in milliseconds; one with weights is 
 
 @contextmanager
 def engine_thread(
-    brain: Brain | None = None, *, wire: str = "0.26", faults: Sequence[str] = (), deadline_s: float = DEADLINE_S
+    brain: Brain | None = None,
+    *,
+    wire: str = "0.26",
+    faults: Sequence[str] = (),
+    mode: SessionMode = "duplex",
+    limits: Limits = LIMITS,
+    deadline_s: float = DEADLINE_S,
 ) -> Iterator[str]:
     """The base URL ("http://127.0.0.1:PORT", no /v1) of an engine in a thread, ready; stopped at the end.
 
@@ -34,7 +42,14 @@ def engine_thread(
     sock = listen("127.0.0.1", 0)
     port = sock.getsockname()[1]
     app = create_app(
-        brain or CannedBrain(), wire=wire, faults=faults, ready=ready.set, failed=failed, die=lambda: server.cut()
+        brain or CannedBrain(),
+        wire=wire,
+        faults=faults,
+        ready=ready.set,
+        failed=failed,
+        die=lambda: server.cut(),
+        mode=mode,
+        limits=limits,
     )
     server = Server(app, sock)
     thread = threading.Thread(target=lambda: asyncio.run(server.run_here()), name="rehearsal engine", daemon=True)
@@ -55,10 +70,15 @@ def engine_thread(
 
 @asynccontextmanager
 async def running_engine(
-    brain: Brain | None = None, *, wire: str = "0.26", faults: Sequence[str] = ()
+    brain: Brain | None = None,
+    *,
+    wire: str = "0.26",
+    faults: Sequence[str] = (),
+    mode: SessionMode = "duplex",
+    limits: Limits = LIMITS,
 ) -> AsyncIterator[str]:
     """``engine_thread`` for asynchronous tests: the engine has an event loop of its own, so a test cannot starve it."""
-    engine = engine_thread(brain, wire=wire, faults=faults)
+    engine = engine_thread(brain, wire=wire, faults=faults, mode=mode, limits=limits)
     url = await asyncio.to_thread(engine.__enter__)
     try:
         yield url

@@ -22,14 +22,18 @@ PORT = 8091  # vllm serve's port in the guide's commands, so that an app finds e
 
 class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
-        from launch.rehearsal.wire.faults import KINDS, usage
+        from launch.rehearsal.wire import faults
+        from launch.rehearsal.wire.realtime import trouble
 
-        rows = [f"  {usage(name)}\n      {kind.__doc__}" for name, kind in KINDS.items()]
+        rows = [f"  {faults.usage(name)}\n      {kind.__doc__}" for name, kind in faults.KINDS.items()]
+        sockets = [f"  {trouble.usage(name)}\n      {what}" for name, (_, what) in trouble.KINDS.items()]
         self.epilog = "\n".join(
             [
                 "Faults befall chat requests: with N the first N of them, after which the engine is healthy;",
                 "without N all of them. Several may be given; they apply in their order.",
                 *rows,
+                "And these befall realtime sessions, the first N of them or all:",
+                *sockets,
             ]
         )
         return super().format_help()
@@ -53,6 +57,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--weights", type=Path, metavar="DIR", help="where the fetched models are")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process ends")
     parser.add_argument("--fault", action="append", default=[], metavar="KIND[:N]", help="see below; may be repeated")
+    parser.add_argument(
+        "--session-mode",
+        choices=("duplex", "turn"),
+        default="duplex",
+        help="turn: as a server whose deploy file has no duplex sessions (default %(default)s)",
+    )
+    parser.add_argument("--max-sessions", type=int, default=2, help="realtime sessions at once (default %(default)s)")
     canned = parser.add_argument_group("with --brain canned")
     canned.add_argument("--text", metavar="TEXT", help="what it says")
     canned.add_argument(
@@ -88,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until told to stop. The exit code: 0, or 1 when there are no weights to load."""
     from launch.rehearsal.weights import WeightsError
     from launch.rehearsal.wire.app import create_app
+    from launch.rehearsal.wire.realtime.lobby import Limits
     from launch.rehearsal.wire.serve import Server, listen
 
     failures: list[Exception] = []
@@ -107,6 +119,8 @@ def run(options: argparse.Namespace) -> int:
             ready=lambda: print(f"ready {url}", flush=True),
             failed=failed,
             die=die,
+            mode=options.session_mode,
+            limits=Limits(max_sessions=options.max_sessions),
         )
         server = Server(app, sock)
         print(f"listening {url}", flush=True)
@@ -131,7 +145,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        print(f"{error.name} is not installed: pip install -r requirements-rehearsal.txt", file=sys.stderr)
+        print(
+            f"{error.name} is not installed: `make setup`, or pip install -r requirements-rehearsal.txt and then "
+            "pip install --no-deps -r requirements-rehearsal-nodeps.txt",
+            file=sys.stderr,
+        )
         return 2
 
 

@@ -46,6 +46,30 @@ class Token:
     count: int = 1
 
 
+@dataclass(frozen=True)
+class Voiced:
+    """What was heard in a piece of sound: seconds of voice in it, and of quiet after the last of them (the whole piece
+    when there was none)."""
+
+    voice_s: float
+    quiet_s: float
+
+    @classmethod
+    def of(cls, marks: Sequence[bool], step_s: float, whole_s: float) -> Voiced:
+        """From a mark for each step of ``step_s`` seconds: whether it held voice."""
+        last = next((number for number in range(len(marks) - 1, -1, -1) if marks[number]), None)
+        quiet_s = whole_s if last is None else max(0.0, whole_s - (last + 1) * step_s)
+        return cls(sum(marks) * step_s, quiet_s)
+
+
+class Detector(Protocol):
+    """Hears one microphone, piece by piece."""
+
+    def __call__(self, pcm: bytes) -> Voiced:
+        """The next piece, s16le mono at 16 kHz. Takes about a twentieth of the sound's own time."""
+        ...
+
+
 Progress = Callable[[str, float], None]
 """Called with what is being loaded and the share done (0..1)."""
 
@@ -77,6 +101,10 @@ class Brain(Protocol):
 
     def speak(self, text: str) -> AsyncIterator[bytes]:
         """The text as s16le mono PCM at ``SAMPLE_RATE``, a clause at a time, as soon as each is ready."""
+        ...
+
+    def detector(self) -> Detector:
+        """A voice detector for one conversation. It may be used on any thread, one at a time."""
         ...
 
     async def close(self) -> None: ...

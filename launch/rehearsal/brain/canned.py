@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 
 from launch.rehearsal.brain.brain import SAMPLE_RATE, Progress, Said, Sampling, Token
+from launch.rehearsal.brain.loudness import LoudnessDetector
 from launch.rehearsal.brain.tokens import tokens
 
 PITCHES = 40  # seconds until the pitches start over: longer than any spoken answer of a test
@@ -87,6 +88,9 @@ class CannedBrain:
             yield tone(start, seconds)
             start += seconds
             wait = min(self.piece_s, left - start) * self.rtf
+
+    def detector(self) -> LoudnessDetector:
+        return LoudnessDetector()
 
     async def close(self) -> None:
         """Nothing to release."""

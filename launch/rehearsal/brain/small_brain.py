@@ -12,6 +12,7 @@ from pathlib import Path
 from launch.rehearsal.brain import think_en, think_zh
 from launch.rehearsal.brain.brain import Progress, Said, Sampling, Token
 from launch.rehearsal.brain.clauses import is_chinese
+from launch.rehearsal.brain.detect import SileroDetector
 from launch.rehearsal.brain.known import Known
 from launch.rehearsal.brain.prompt import messages
 from launch.rehearsal.brain.scene import Scene
@@ -133,6 +134,9 @@ class SmallBrain:
         channel.step()
         if spoken:
             writer.write(whole(said))
+
+    def detector(self) -> SileroDetector:
+        return SileroDetector()
 
     async def close(self) -> None:
         """Waits for the work at hand and gives the models back."""

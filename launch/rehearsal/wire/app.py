@@ -13,6 +13,9 @@ from launch.rehearsal.brain.brain import Brain, Progress
 from launch.rehearsal.wire.chat import chat_router
 from launch.rehearsal.wire.engine import Engine
 from launch.rehearsal.wire.errors import WireError, invalid_request, told
+from launch.rehearsal.wire.realtime.lobby import LIMITS, Limits, Lobby
+from launch.rehearsal.wire.realtime.routes import SessionMode, realtime_router
+from launch.rehearsal.wire.realtime.trouble import KINDS, Troubles
 from launch.rehearsal.wire.routes import health_router, model_router
 
 
@@ -30,14 +33,19 @@ def create_app(
     ready: Callable[[], None] = lambda: None,
     failed: Callable[[Exception], None] | None = None,
     die: Callable[[], None] = no_process,
+    mode: SessionMode = "duplex",
+    limits: Limits = LIMITS,
 ) -> FastAPI:
-    """``wire``: "0.26" or "0.30". ``faults``: "KIND[:VALUE][:N]" each (``faults.py``).
+    """``wire``: "0.26" or "0.30". ``faults``: "KIND[:VALUE][:N]" each (``faults.py``, ``realtime/trouble.py``).
+    ``mode``, ``limits``: of the realtime sessions.
 
     The brain is loaded when the application starts, beside its first requests; ``progress`` and then ``ready`` or
     ``failed`` are told. Without a ``failed``, an error of loading comes out when the application is shut down. ``die``
     ends the process for the fault die-after. Raises ``KeyError`` for an unknown wire, ``ValueError`` for a bad fault.
     """
-    engine = Engine(brain, wire, faults, die)
+    of_sockets = [spec for spec in faults if spec.partition(":")[0] in KINDS]
+    engine = Engine(brain, wire, [spec for spec in faults if spec not in of_sockets], die)
+    lobby = Lobby(brain, wire, Troubles(of_sockets), limits)
 
     async def load() -> None:
         try:
@@ -57,6 +65,7 @@ def create_app(
         finally:
             loading.cancel()
             outcome = (await asyncio.gather(loading, return_exceptions=True))[0]
+            await lobby.close()
             await brain.close()
         if isinstance(outcome, Exception):
             raise outcome
@@ -77,4 +86,5 @@ def create_app(
     app.include_router(health_router(engine))
     app.include_router(model_router(engine))
     app.include_router(chat_router(engine))
+    app.include_router(realtime_router(engine, lobby, mode))
     return app

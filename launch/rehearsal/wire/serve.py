@@ -8,8 +8,10 @@ import socket
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from launch.rehearsal.wire.connection import DROP
+from launch.rehearsal.wire.realtime.attachment import CUT, FREEZE, HANG_UP
 
 GRACE_S = 1  # for answers under way when the engine is told to stop
 
@@ -28,6 +30,21 @@ class CuttableProtocol(H11Protocol):
         self.app = with_drop
 
 
+class CuttableSocket(WebSocketsSansIOProtocol):
+    """The same for a WebSocket; it can also end without a close frame, and fall silent with the line still up."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        app = self.app
+        means = {CUT: transport.abort, HANG_UP: transport.close, FREEZE: transport.pause_reading}
+
+        async def with_means(scope: Scope, receive: Receive, send: Send) -> None:
+            scope.setdefault("extensions", {}).update(means)
+            await app(scope, receive, send)
+
+        self.app = with_means
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A bound socket; port 0 takes a free one. Raises ``OSError`` when it is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -37,7 +54,11 @@ def listen(host: str, port: int) -> socket.socket:
 class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, sock: socket.socket) -> None:
         config = uvicorn.Config(
-            app, http=CuttableProtocol, ws="none", log_level="warning", timeout_graceful_shutdown=GRACE_S
+            app,
+            http=CuttableProtocol,
+            ws=CuttableSocket,
+            log_level="warning",
+            timeout_graceful_shutdown=GRACE_S,
         )
         super().__init__(config)
         self.sock = sock

@@ -40,7 +40,7 @@ def encode(pcm: bytes, container: str) -> bytes:
     return file.getvalue()
 
 
-def wav_header(size: int) -> bytes:
-    """The 44 bytes before ``size`` bytes of PCM, as in the captures: RIFF, PCM, mono, 16 bit."""
-    form = struct.pack("<IHHIIHH", 16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)
+def wav_header(size: int, rate: int = SAMPLE_RATE) -> bytes:
+    """The 44 bytes before ``size`` bytes of PCM at ``rate`` Hz, as in the captures: RIFF, PCM, mono, 16 bit."""
+    form = struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16)
     return b"RIFF" + struct.pack("<I", 36 + size) + b"WAVEfmt " + form + b"data" + struct.pack("<I", size)

@@ -14,6 +14,7 @@ import soundfile
 
 from launch.rehearsal.brain.brain import Progress, Said, Sampling, Token
 from launch.rehearsal.brain.canned import tone
+from launch.rehearsal.brain.loudness import LoudnessDetector
 
 CHAT = "/v1/chat/completions"
 
@@ -49,6 +50,9 @@ class ProbeBrain:
                 await self._maybe_wait("speak")
         finally:
             self.ended.append("speak")
+
+    def detector(self) -> LoudnessDetector:
+        return LoudnessDetector()
 
     async def close(self) -> None:
         self.closed = True

@@ -1,0 +1,374 @@
+"""One duplex session: sound comes in, once a second it is decided to listen or to speak, and answers go out."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from launch.rehearsal.brain.brain import SAMPLE_RATE, Brain, Part, Said
+from launch.rehearsal.wire.realtime.capabilities import CAPABILITIES, GENERIC
+from launch.rehearsal.wire.realtime.envelope import Projection
+from launch.rehearsal.wire.realtime.journal import Journal
+from launch.rehearsal.wire.realtime.listening import UNIT, Listener
+from launch.rehearsal.wire.realtime.opening import Opening
+from launch.rehearsal.wire.realtime.playback import Playback
+from launch.rehearsal.wire.realtime.refusals import Refusal
+from launch.rehearsal.wire.realtime.speaking import Answer, Slice
+from launch.rehearsal.wire.realtime.trouble import Trouble
+from launch.rehearsal.wire.sound import wav_header
+
+UNIT_S = 1.0  # when nothing comes in although something is to be said, a silent unit stands in (§4.5)
+AT_ONCE = 2  # slices with which an answer begins: a second in hand, so that a unit may come late without a hole
+REMEMBERED = 4  # turns of the conversation that go with a question; Whisper hears each sound once only
+SILENT_RMS = 0.003  # of full scale: the server's own bound for "speech-looking" (§4.3)
+MIC_RATE = 16_000
+
+
+class DuplexSession:
+    """``send``: takes an event as JSON for whoever is attached now. Its task lives until ``close``."""
+
+    def __init__(
+        self, opening: Opening, brain: Brain, *, wire: str, projection: Projection, journal: Journal, trouble: Trouble
+    ) -> None:
+        self.id = f"duplex-{uuid.uuid4().hex}"
+        self.opening = opening
+        self.wire = wire
+        self.projection = projection
+        self.journal = journal
+        self.trouble = trouble
+        self.send: Callable[[str], None] | None = None
+        self.touched = time.monotonic()
+        """When the engine last had something to do with it: its lease counts from here."""
+        self.playback = Playback(strict=wire != "0.26")
+        self.epoch = 0
+        self.turn_id = 0
+        self._brain = brain
+        self._listener = Listener(brain.detector())
+        self._overheard = brain.detector() if opening.vad else None
+        self._vad = opening.vad
+        self._input = bytearray()
+        self._picture: bytes | None = None
+        self._came = asyncio.Event()
+        self._commit = False
+        self._appended = False
+        self._item_in = f"item_{uuid.uuid4().hex}"
+        self._noticed = False
+        self._answer: Answer | None = None
+        self._response_id: str | None = None
+        self._talk: list[tuple[Said, Said]] = []
+        self._asked = Said("user", ())
+        self._text = ""
+        self._forced = opening.force_listen
+        self._living = asyncio.create_task(self._live(), name=self.id) if opening.native else None
+
+    # What the client asks
+
+    def describe(self) -> dict[str, Any]:
+        """The session object of session.created, with whatever the client sent echoed, its voice included (§4.2)."""
+        opening = self.opening
+        capabilities = dict(CAPABILITIES[self.wire])
+        if not opening.native:
+            capabilities["implementation_level"] = GENERIC
+        return {
+            **{key: value for key, value in opening.echo.items() if key not in ("extra_body",)},
+            "id": self.id,
+            "state": "open",
+            "turn_state": "speaking" if self._response_id else "idle",
+            "epoch": self.epoch,
+            "turn_id": self.turn_id,
+            "active_request_id": None,
+            "active_response_id": self._response_id,
+            "active_response_turn_id": self.turn_id if self._response_id else None,
+            "model": opening.model,
+            "modalities": list(opening.modalities),
+            "instructions": opening.instructions or None,
+            "voice": None,
+            "response_format": opening.container,
+            "temperature": opening.echo.get("temperature"),
+            "max_tokens": opening.echo.get("max_tokens"),
+            "speed": opening.echo.get("speed"),
+            "idle_timeout_s": opening.idle_s,
+            "overlap_policy": "barge_in_on_speech" if self._vad else "listen_only",
+            "overlap_short_ack_ms": 700,
+            "overlap_barge_in_ms": 1200,
+            "overlap_silence_rms": SILENT_RMS,
+            "playback_commit_policy": "ack_only",
+            "playback": self.playback.now.as_dict(),
+            "capabilities": capabilities,
+            "input_audio_format": opening.in_format,
+            "output_audio_format": "wav" if opening.container == "wav" else "pcm16",
+            "turn_detection": opening.echo.get("turn_detection"),
+            "object": "realtime.session",
+            "type": "realtime",
+            "output_modalities": list(opening.modalities),
+            "audio": {
+                "input": {"format": {"type": "audio/pcm", "rate": MIC_RATE}, "sample_rate_hz": MIC_RATE},
+                "output": {"format": {"type": "audio/pcm"}},
+            },
+            "input_audio_transcription": None,
+            "tracing": None,
+        }
+
+    def append(self, pcm: bytes, loud: bool, picture: bytes | None = None) -> None:
+        """The next sound of the microphone, s16le mono at 16 kHz. ``loud``: it looks like speech."""
+        self.touched = time.monotonic()
+        if picture is not None:
+            self._picture = picture
+        if loud and not self._noticed:
+            self._noticed = True
+            self.tell({"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, "item_id": self._item_in})
+        self._input += pcm
+        self._appended = True
+        self._came.set()
+
+    async def overhear(self, pcm: bytes) -> None:
+        """With server_vad: the user's voice over an answer ends it (0.30; captured in ws_vad_barge_in)."""
+        if self._overheard is None:
+            return
+        heard = await asyncio.to_thread(self._overheard, pcm)
+        if self._response_id is None:
+            return
+        duration_ms = 1000 * len(pcm) // (2 * MIC_RATE)
+        action, reason = "listen", "auto_response_continuous"
+        if heard.voice_s > 0:
+            action, reason = "barge_in", "server_vad_speech_started"
+        decision = {
+            "type": "overlap.decision",
+            "session_id": self.id,
+            "epoch": self.epoch,
+            "policy": "barge_in_on_speech",
+            "action": action,
+            "reason": reason,
+        }
+        more = {"duration_ms": duration_ms, "overlap_speech_ms": round(1000 * heard.voice_s), "buffer_audio": True}
+        self.tell({**decision, "metadata": decision | more})
+        if action == "barge_in":
+            await self.cancel("turn_detected")
+
+    def listen_for_voice(self, on: bool) -> None:
+        """Switches server_vad in an open session."""
+        self._vad = on
+        self._overheard = self._brain.detector() if on else None
+
+    async def commit(self) -> None:
+        """The client says that its turn ends here. Raises ``Refusal`` when nothing was said since the last time."""
+        if not self._appended:
+            words = "input_audio_buffer.commit requires a non-empty input audio buffer"
+            raise Refusal("input_audio_buffer_empty", words)
+        self._appended = False
+        item, self._item_in = self._item_in, f"item_{uuid.uuid4().hex}"
+        committed = {
+            "type": "input.committed",
+            "session_id": self.id,
+            "turn_id": self.turn_id,
+            "epoch": self.epoch,
+            "native_audio": True,
+            "realtime_item_id": item,
+        }
+        if not self._noticed:
+            self._input.clear()
+            self.tell(committed | {"no_response": True, "is_speech": False})
+            self._tell_listening("silence_or_noise")
+            return
+        self._noticed = False
+        self.tell({"type": "input_audio_buffer.speech_stopped", "audio_end_ms": 0, "item_id": item})
+        self.tell(committed | {"message": {"role": "user", "content": [_NATIVE_AUDIO]}})
+        self._commit = True
+        self._came.set()
+
+    def clear(self) -> None:
+        self._input.clear()
+        self._appended = False
+
+    async def cancel(self, reason: str) -> bool:
+        """Ends the answer that is being spoken; False when there is none."""
+        answer, response_id = self._answer, self._response_id
+        if answer is None or response_id is None:
+            return False
+        cancelled_epoch, self.epoch = self.epoch, self.epoch + 1
+        self._answer = self._response_id = None
+        now = self.playback.now
+        self.tell(
+            {
+                "type": "audio.cancelled",
+                "session_id": self.id,
+                "response_id": response_id,
+                "reason": reason,
+                "cancelled_epoch": cancelled_epoch,
+                "epoch": self.epoch,
+                "committed_ms": now.committed_ms,
+                "playback": now.as_dict(),
+            }
+        )
+        self._remember()
+        await answer.cancel()
+        return True
+
+    @property
+    def pending_bytes(self) -> int:
+        """Of input that is not decided upon yet, as the server counts it: float32."""
+        return 2 * len(self._input)
+
+    @property
+    def speaking(self) -> bool:
+        return self._response_id is not None
+
+    # What it tells
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """One of the engine's own events to whoever is attached, now or later."""
+        for projected in self.projection(event):
+            self.tell_plainly(projected)
+
+    def tell_plainly(self, event: dict[str, Any]) -> None:
+        """An event of the wire, as it is."""
+        text = self.journal.write(event)
+        if self.send is not None:
+            self.send(text)
+
+    async def close(self, reason: str) -> None:
+        """Ends what is being said and the session's task."""
+        await self.cancel(reason)
+        if self._living is not None:
+            self._living.cancel()
+            await asyncio.wait([self._living])
+        if (answer := self._answer) is not None:
+            await answer.cancel()
+
+    # What it does by itself
+
+    async def _live(self) -> None:
+        while True:
+            unit, last = await self._next_unit()
+            await self.trouble.slow_unit()
+            if self._answer is not None:
+                await self._go_on(self._answer, unit)
+            else:
+                await self._decide(unit, last=last)
+            self.touched = time.monotonic()
+
+    async def _next_unit(self) -> tuple[bytes, bool]:
+        """The next second of the microphone, and whether the client says that it was the last of a turn."""
+        while len(self._input) < UNIT and not self._commit:
+            self._came.clear()
+            owing = self._answer is not None or self._listener.waiting
+            try:
+                async with asyncio.timeout(UNIT_S if owing else None):
+                    await self._came.wait()
+            except TimeoutError:
+                break
+        unit = bytes(self._input[:UNIT])
+        del self._input[:UNIT]
+        last = self._commit and not self._input
+        if last:
+            self._commit = False
+        return unit.ljust(UNIT, b"\0"), last
+
+    async def _decide(self, unit: bytes, *, last: bool) -> None:
+        decision = await asyncio.to_thread(self._listener.hear, unit, last=last)
+        if self._forced > 0:
+            self._forced -= 1
+            decision = "listen"
+        if decision == "listen":
+            self._tell_listening("model_listen")
+            return
+        said = self._listener.take()
+        parts = [Part("audio", wav_header(len(said), MIC_RATE) + said)]
+        if self._picture is not None:
+            parts.insert(0, Part("image", self._picture))
+        asked = Said("user", tuple(parts))
+        speech = self.opening.speaks
+        answer = Answer(self._brain, self._conversation(asked), speech=speech, endless=self.trouble.endless)
+        self._answer = answer
+        self._text = ""
+        self._asked = asked
+        first = await answer.next()
+        if self._answer is not answer:
+            return
+        if first is None:
+            self._answer = None
+            if answer.failed:
+                self.tell_plainly(self.projection.refusal(Refusal("runtime_append_failed", "The runtime failed.")))
+            self._tell_listening("model_turn_completed_without_output")
+            return
+        self._begin()
+        self._say(first)
+        for _ in range(AT_ONCE - 1):
+            if self._answer is answer:
+                await self._say_next(answer)
+
+    async def _go_on(self, answer: Answer, unit: bytes) -> None:
+        if await asyncio.to_thread(self._listener.hear_over, unit):
+            self._end()  # it yields: an ordinary end, only earlier (§4.7)
+            await answer.cancel()
+            self._tell_listening("model_listen")
+            return
+        await self._say_next(answer)
+
+    async def _say_next(self, answer: Answer) -> None:
+        piece = await answer.next()
+        if self._answer is not answer:
+            return  # cancelled meanwhile
+        if piece is None:
+            self._end()
+        else:
+            self._say(piece)
+
+    def _begin(self) -> None:
+        self._response_id = f"resp-{self.id}-{self.epoch}-{uuid.uuid4().hex[:8]}"
+        self.playback.begin(self._response_id)
+        self.tell({**self._about("response.created"), "modalities": list(self.opening.modalities)})
+        if self.opening.speaks:
+            self.tell({**self._about("response.speak"), "text": "", "end_of_turn": False, "model_speak": True})
+
+    def _say(self, piece: Slice) -> None:
+        self.playback.grow(1000 * len(piece.pcm) // (2 * SAMPLE_RATE))
+        self._text += piece.text
+        duration_ms = self.playback.now.generated_ms
+        wav = self.opening.container == "wav"
+        self.tell(
+            {
+                **self._about("response.output_audio.delta"),
+                "text": piece.text,
+                "audio": wav_header(len(piece.pcm)) + piece.pcm if wav else piece.pcm,
+                "format": self.opening.container,
+                "end_of_turn": piece.last,
+                "model_speak": True,
+                "audio_duration_ms": duration_ms,
+                "audio_text_marks": [{"text_chars": len(self._text), "audio_end_ms": duration_ms}],
+                "playback": self.playback.now.as_dict(),
+                "sample_rate_hz": SAMPLE_RATE,
+                "vllm_omni": {"runtime_impl": "rehearsal", "model_turn_id": self.turn_id},
+            }
+        )
+        if piece.last:
+            self._end()
+
+    def _end(self) -> None:
+        done = self._about("response.done")
+        self._answer = self._response_id = None
+        self.tell({**done, "committed": False, "playback": self.playback.now.as_dict()})
+        self._remember()
+
+    def _remember(self) -> None:
+        self.turn_id += 1
+        self._talk.append((self._asked, Said("assistant", (Part("text", self._text.encode()),))))
+        del self._talk[:-REMEMBERED]
+
+    def _conversation(self, asked: Said) -> list[Said]:
+        persona = self.opening.instructions
+        before = [said for turn in self._talk for said in turn]
+        return [*([Said("system", (Part("text", persona.encode()),))] if persona else []), *before, asked]
+
+    def _about(self, kind: str) -> dict[str, Any]:
+        return {"type": kind, "session_id": self.id, "response_id": self._response_id, "epoch": self.epoch}
+
+    def _tell_listening(self, reason: str) -> None:
+        listening = {"type": "response.listen", "session_id": self.id, "epoch": self.epoch, "reason": reason}
+        self.tell({**listening, "model_listen": reason != "buffering"})
+
+
+_NATIVE_AUDIO = {"type": "audio_url", "audio_url": {"url": "native-duplex:input-audio"}}
