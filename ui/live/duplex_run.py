@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TextIO
 
 from launch.errors import LaunchError, OmniError
 from launch.texts import language as spoken_language
@@ -37,10 +36,10 @@ Hear = Callable[[Callable[[float, int, float], None]], Listener]
 """Makes the listener, from what is to be told how far it has heard."""
 
 
-def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = sys.stdout) -> int:
+def run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """One conversation. Returns the exit code: 0 good, 1 something was found."""
     tongue = spoken_language(environ, None if given.lang == "auto" else given.lang)
-    console = Console("zh" if tongue == "zh" else "en", stream)
+    console = Console("zh" if tongue == "zh" else "en", sys.stdout)
     try:
         with answering(given.url, given.rehearsal_args, console) as server:
             return asyncio.run(_prepared(given, environ, console, server))
@@ -49,7 +48,7 @@ def run(given: argparse.Namespace, environ: Mapping[str, str], stream: TextIO = 
     except OSError as refused:  # the folder of the files
         console.fault(LaunchError("state-not-written", folder=given.output_dir or _RUNS, reason=refused.strerror or ""))
     except KeyboardInterrupt:
-        print(file=stream, flush=True)  # the terminal has just shown ^C
+        print(flush=True)  # the terminal has just shown ^C
     return 1
 
 

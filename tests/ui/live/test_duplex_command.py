@@ -146,8 +146,10 @@ def test_ctrl_c_closes_the_session_and_leaves_whole_files(
 ) -> None:
     timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    app.main(["duplex", "--url", old, "--input-wav", str(question), "--output-dir", str(tmp_path), "--lang", "en"])
-    timer.join()
+    try:
+        app.main(["duplex", "--url", old, "--input-wav", str(question), "--output-dir", str(tmp_path), "--lang", "en"])
+    finally:
+        timer.cancel()
     assert "Closing the session" in capsys.readouterr().out
     assert result(tmp_path)["finished"] is True
     assert events(tmp_path)[-1]["event"]["type"] in ("session.close", "session.closed")
