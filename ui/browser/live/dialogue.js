@@ -77,7 +77,7 @@ export class Dialogue {
   }
 
   /**
-   * Its words: heard, being heard, and to come.
+   * Its words: heard, being heard, and to come. Of one that was cut, those that were heard.
    * @param {Answer} answer
    */
   split(answer) {
@@ -93,8 +93,9 @@ export class Dialogue {
       } else next += text;
       from = Math.max(from, until);
     }
+    if (answer.state === "cut") return { said, now: "", next: "" };
     // A sound that is through takes the last words along, however its pieces were measured.
-    if (answer.state !== "coming" && answer.state !== "cut" && answer.heard >= answer.total - 1) return { said: said + now + next, now: "", next: "" };
+    if (answer.state !== "coming" && answer.heard >= answer.total - 1) return { said: said + now + next, now: "", next: "" };
     return { said, now, next };
   }
 }

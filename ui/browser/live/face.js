@@ -98,8 +98,8 @@ export class Face {
     const parts = answer ? call.dialogue.split(answer) : { said: "", now: "", next: "" };
     write(this.said, parts.said);
     write(this.now, parts.now);
-    write(this.next, answer?.state === "cut" ? "" : parts.next);
-    const empty = !answer || (answer.state === "cut" && !parts.said && !parts.now);
+    write(this.next, parts.next);
+    const empty = !parts.said && !parts.now && !parts.next;
     write(this.hint, empty ? word(call.live ? (call.state === "open" ? "hint.speak" : "hint.wait") : "hint.start") : "");
   }
 
@@ -143,7 +143,7 @@ export class Face {
         return;
       }
       const { said, now, next } = dialogue.split(line);
-      write(text, line.state === "cut" ? said + now : said + now + next);
+      write(text, said + now + next);
       const seconds = line.latency === null ? "" : word("took", { seconds: (line.latency / 1000).toFixed(2) });
       write(note, line.state === "cut" ? word(`cut.${line.by}`) : line.state === "failed" ? word("cut.failed") : seconds);
     });

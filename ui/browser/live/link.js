@@ -9,6 +9,7 @@ const AWAY_MS = 20_000; // so long the app keeps a conversation whose page is aw
 const FIRST_MS = 250; // between the first two tries; doubled each time, up to MOST_MS
 const MOST_MS = 4_000;
 const OPEN_MS = 5_000; // an upgrade that a gateway swallows is never answered
+const TRIES = 3; // a gateway that lets no socket through thrice lets none through
 const QUIET_MS = 15_000; // the app says something every 5 s
 const BACKLOG = 64_000; // bytes, 2 s of microphone: what is older than that would only make the model hear late
 const FINAL = { 4403: "session", 4404: "gone", 4409: "taken" };
@@ -36,6 +37,7 @@ export class Link {
     this.ended = false;
     this.dropped = 0;
     this.since = performance.now();
+    this.tries = 0;
     this.wait = FIRST_MS;
     /** @type {WebSocket | null} */
     this.socket = null;
@@ -124,7 +126,8 @@ export class Link {
       this.since = now;
       this.ends.state("broken");
     }
-    if (now - this.since + this.wait > AWAY_MS) return this.ends.state(this.opened ? "away" : "no-socket");
+    if (now - this.since + this.wait > AWAY_MS) return this.ends.state("away");
+    if (!this.opened && (this.tries += 1) === TRIES) return this.ends.state("no-socket");
     this.timer = setTimeout(() => this.#again(), this.wait);
     this.wait = Math.min(MOST_MS, this.wait * 2);
   }

@@ -27,10 +27,11 @@ export class VoiceGate {
     this.hop = new Float32Array(HOP);
     this.filled = 0;
     this.thin = new Float32Array(WINDOW);
-    this.room = FLOOR;
+    this.room = Infinity; // the first sound is the first guess
     /** @type {boolean[]} */
     this.voiced = [];
-    this.rest = REST;
+    this.armed = true;
+    this.rest = 0;
   }
 
   /**
@@ -59,10 +60,12 @@ export class VoiceGate {
     this.room = Math.max(FLOOR, Math.min(level, this.room * RISE));
     this.voiced.push(voiced);
     if (this.voiced.length > SPAN) this.voiced.shift();
-    const fires = this.rest >= REST && this.voiced.filter(Boolean).length >= MANY;
-    this.rest = voiced || fires ? 0 : this.rest + 1;
-    if (fires) this.voiced.length = 0;
-    return fires;
+    this.rest = voiced ? 0 : this.rest + 1;
+    if (this.rest >= REST) this.armed = true;
+    if (!this.armed || this.voiced.filter(Boolean).length < MANY) return false;
+    this.armed = false;
+    this.voiced.length = 0;
+    return true;
   }
 
   #shift() {
