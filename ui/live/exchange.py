@@ -205,8 +205,8 @@ class Exchange:
                 desk.outgoing.say(ResponseCancel(response_id=overdue))
                 desk.notice(ServerSilent("live-no-answer-end", seconds=f"{waits.answer:g}"))
             desk.answers.abandon(waits.close)
-            if (desk.outgoing.sent - self._decided) * APPEND_S >= waits.silent and not desk.answers.active:
-                desk.notice(ServerSilent("live-no-decision", seconds=f"{waits.silent:g}"))
+            if (desk.outgoing.sent - self._decided) * APPEND_S >= waits.undecided and not desk.answers.active:
+                desk.notice(ServerSilent("live-no-decision", seconds=f"{waits.undecided:g}"))
             self._mind_silence(now)
 
     def _mind_silence(self, now: float) -> None:

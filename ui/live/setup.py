@@ -39,6 +39,8 @@ class Waits:
     silent: float = 12.0
     """No event although we append: then a heartbeat asks whether anybody is there; without an answer for as long again
     the socket counts as broken. The model decides every second, a loaded card needs 2-3 s for one."""
+    undecided: float = 12.0
+    """Seconds of microphone on which the model decided nothing: then that is said."""
     answer: float = 64.0
     """A single answer may last this long; then it is cancelled. Twenty tokens a unit and a talker's context of 4096
     codes end an honest one earlier."""

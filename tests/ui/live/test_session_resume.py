@@ -360,7 +360,10 @@ async def test_a_model_that_decides_nothing_is_said() -> None:
             await peer.send("rate_limits.updated", rate_limits=[])
         await peer.send("session.closed", event={})
 
-    async with fake_server(script) as server, LiveSession(server.url, SETUP, waits=replace(QUICK, silent=1.0)) as live:
+    async with (
+        fake_server(script) as server,
+        LiveSession(server.url, SETUP, waits=replace(QUICK, undecided=1.0)) as live,
+    ):
         moments = live.moments()
         await until(moments, Opened)
         for _ in range(12):

@@ -1,0 +1,105 @@
+"""Cut, stalled, delayed, frozen and half-closed after every event, both ways, on both wires."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from tests.ui.live.asking import PIECE, QUICK, SETUP, WIRES, notices, of
+from tests.ui.live.journal_server import PIECE_MS, WORDS, JournalServer, journal_server
+from tests.ui.live.proxy import Kind, Trouble, Way, proxy
+from ui.live.moments import Back, Closed, Lost, Moment, Opened, Speaking, Speech, Spoken
+from ui.live.session import LiveSession
+
+WAITS = replace(QUICK, ping=0.05, pong=0.1, close=0.1, silent=0.2, open=0.5, grace=1.0, undecided=60)
+PATIENT = replace(WAITS, ping=5, pong=5, silent=5, open=2)
+"""Where a pause must be borne, on however busy a machine."""
+STATED_S = 4.0
+"""Longest that a conversation may take with any trouble in it; without one it takes 0.1 s."""
+ANSWERS = 2
+TEXT = "".join(WORDS)
+# A conversation of two answers has 22 events down (created and updated, then twice a listen and a block of 9), and more
+# than 40 up.
+BOUNDARIES: dict[Way, range] = {"down": range(22), "up": range(0, 40, 3)}
+TOGETHER = 8
+"""Conversations at once: most of their time is waiting."""
+
+
+async def converse(server: JournalServer, trouble: Trouble) -> tuple[list[Moment], bool]:
+    """A conversation up to its second whole answer; whether the trouble was met."""
+    waits = PATIENT if trouble.kind in ("stall", "delay") else WAITS
+    async with proxy(server.url, trouble) as between:
+        seen: list[Moment] = []
+        async with LiveSession(between.url, SETUP, waits=waits) as live:
+            speaking = asyncio.create_task(_microphone(live))
+            try:
+                async with asyncio.timeout(STATED_S):
+                    async for moment in live.moments():
+                        seen.append(moment)
+                        if isinstance(moment, Speech):
+                            live.played(moment.response, moment.until_ms)
+                        if len([each for each in of(Spoken, seen) if each.status == "completed"]) == ANSWERS:
+                            break
+                        if isinstance(moment, Closed):
+                            break
+            finally:
+                speaking.cancel()
+                await asyncio.wait([speaking])
+            if not of(Closed, seen):
+                closing = asyncio.get_running_loop().time()
+                await live.close()
+                assert asyncio.get_running_loop().time() - closing < 1
+        async with asyncio.timeout(1):
+            await between.quiet()
+    async with asyncio.timeout(WAITS.grace + 1):
+        await server.quiet()
+    return seen, between.struck
+
+
+async def _microphone(live: LiveSession) -> None:
+    while True:
+        live.append(PIECE)
+        await asyncio.sleep(0.001)
+
+
+def whole(seen: list[Moment]) -> None:
+    """Nothing said twice, nothing missed, or else announced."""
+    assert [each.response for each in of(Speaking, seen)] == [each.response for each in of(Spoken, seen)]
+    for spoken in of(Spoken, seen):
+        pcm = sum(len(each.pcm) for each in of(Speech, seen) if each.response == spoken.response)
+        assert pcm / 48 == spoken.duration_ms
+        if spoken.status == "completed":
+            assert (spoken.text, spoken.duration_ms) == (TEXT, len(WORDS) * PIECE_MS)
+        else:
+            assert spoken.reason == "lost"
+            assert [each.resumed for each in of(Back, seen)] == [False]
+    assert notices(seen) == []
+    assert len(of(Lost, seen)) == len(of(Back, seen))
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("way", ["down", "up"])
+@pytest.mark.parametrize("kind", ["cut", "half-close", "freeze", "stall", "delay"])
+async def test_trouble_after_every_event(kind: Kind, way: Way, wire: str) -> None:
+    troubles = [Trouble(kind, way, after, 0.05 if kind == "stall" else 0.001) for after in BOUNDARIES[way]]
+    for some in range(0, len(troubles), TOGETHER):
+        await asyncio.gather(*(_one(wire, trouble) for trouble in troubles[some : some + TOGETHER]))
+        assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("live")] == []
+
+
+async def _one(wire: str, trouble: Trouble) -> None:
+    async with journal_server(wire) as server:
+        seen, struck = await converse(server, trouble)
+    assert struck, f"{trouble}: never met"
+    if not of(Opened, seen):  # broken before it was open: refused, and said so
+        (closed,) = of(Closed, seen)
+        assert closed.error is not None, trouble
+        assert closed.error.key in ("live-closed-at-open", "live-no-open"), trouble
+        return
+    assert len([each for each in of(Spoken, seen) if each.status == "completed"]) == ANSWERS, (trouble, seen)
+    whole(seen)
+    gaps = [each.gap_s for each in of(Back, seen)]
+    assert len(gaps) == (1 if trouble.kind in ("cut", "half-close", "freeze") else 0), trouble
+    assert all(gap < 1 for gap in gaps), trouble
