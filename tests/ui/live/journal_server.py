@@ -27,7 +27,7 @@ class _Session:
         self.old = old
         self.journal: list[dict[str, Any]] = []
         self.socket: ServerConnection | None = None
-        self.token = 1
+        self.tokens = {"1"}
         self.pieces = 0
         self.said = 0
         self.answers = 0
@@ -83,7 +83,9 @@ class JournalServer:
         try:
             session = await self._attach(socket, json.loads(await socket.recv()))
             while session and session.socket is socket:
-                if not await self._take(session, json.loads(await socket.recv())):
+                event = json.loads(await socket.recv())
+                session.tokens = {max(session.tokens, key=int)}
+                if not await self._take(session, event):
                     break
         except ConnectionClosed:
             pass
@@ -116,7 +118,7 @@ class JournalServer:
             await session.send("session.updated", session=created["session"])
             return session
         session = self.sessions.get(first.get("session_id", ""))
-        if first["type"] != "session.resume" or session is None or first["resume_token"] != str(session.token):
+        if first["type"] != "session.resume" or session is None or first["resume_token"] not in session.tokens:
             await socket.send(json.dumps({"type": "error", "error": {"code": "session_resume_expired"}}))
             return None
         self.resumed += 1
@@ -127,8 +129,10 @@ class JournalServer:
             with suppress(ConnectionClosed):
                 await before.send(json.dumps({"type": "session.replaced"}))
             before.transport.abort()
-        # The new token counts once it has been delivered: until then the old one is good, once (protocol §4.10).
-        answer = {"type": "session.resumed", "session_id": session.id, "resume_token": str(session.token)}
+        # Until the new token is known to have arrived the old one is good too (protocol §4.10).
+        token = str(self.resumed + 1)
+        session.tokens = {first["resume_token"], token}
+        answer = {"type": "session.resumed", "session_id": session.id, "resume_token": token}
         await socket.send(json.dumps(answer))
         for event in session.journal[first["last_received_server_event_seq"] :]:
             await socket.send(json.dumps(event))

@@ -1,6 +1,6 @@
 """A hostile TCP proxy between a session and its server: it knows WebSocket frames, and misbehaves after a chosen one.
 
-``Trouble(kind, way, after)``: after ``after`` text frames have gone ``way`` on the first connection,
+``Trouble(kind, way, after)``: after ``after`` text frames have gone ``way`` on a connection,
 
 - ``cut``: both sides are reset;
 - ``half-close``: the receiver of that way sees the end of the stream, the other way goes on;
@@ -8,7 +8,7 @@
 - ``stall``: nothing passes for ``seconds``, then all of it;
 - ``delay``: every further frame of that way comes ``seconds`` late.
 
-Later connections pass unharmed.
+The first trouble is the first connection's, and so on; later ones pass unharmed.
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ class Trouble:
 
 
 class Proxy:
-    """``passed``: text frames so far on the first connection, by way. ``open``: connections now."""
+    """``struck``: the troubles that were met. ``open``: connections now."""
 
-    def __init__(self, upstream: str, trouble: Trouble) -> None:
+    def __init__(self, upstream: str, troubles: tuple[Trouble, ...]) -> None:
         parts = urlsplit(upstream)
         self._to = (parts.hostname or "", parts.port or 80)
-        self._trouble = trouble
+        self._troubles = troubles
         self.url = ""
-        self.passed: dict[Way, int] = {"up": 0, "down": 0}
-        self.struck = False
+        self.struck: list[Trouble] = []
         self.connections = 0
         self.open = 0
         self._none = asyncio.Event()
@@ -52,14 +51,14 @@ class Proxy:
         self.connections += 1
         self.open += 1
         self._none.clear()
-        first = self.connections == 1
+        trouble = self._troubles[self.connections - 1] if self.connections <= len(self._troubles) else None
         try:
             far_reader, far_writer = await asyncio.open_connection(*self._to)
         except OSError:
             writer.transport.abort()
             self._left()
             return
-        line = _Line(self, writer, far_writer, first)
+        line = _Line(self, writer, far_writer, trouble)
         tasks = [
             asyncio.create_task(line.carry(reader, far_writer, "up")),
             asyncio.create_task(line.carry(far_reader, writer, "down")),
@@ -82,18 +81,17 @@ class Proxy:
         """Until no connection is left."""
         await self._none.wait()
 
-    def strikes(self, way: Way) -> bool:
-        self.passed[way] += 1
-        return not self.struck and way == self._trouble.way and self.passed[way] > self._trouble.after
-
 
 class _Line:
     """One connection through the proxy."""
 
-    def __init__(self, proxy: Proxy, near: asyncio.StreamWriter, far: asyncio.StreamWriter, first: bool) -> None:
+    def __init__(
+        self, proxy: Proxy, near: asyncio.StreamWriter, far: asyncio.StreamWriter, trouble: Trouble | None
+    ) -> None:
         self._proxy = proxy
         self._ends = (near, far)
-        self._first = first
+        self._trouble = trouble
+        self._passed = 0
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._late: dict[Way, float] = {"up": 0.0, "down": 0.0}
@@ -109,8 +107,10 @@ class _Line:
                     more = await reader.readexactly(2 if length == 126 else 8)
                     head, length = head + more, int.from_bytes(more, "big")
                 body = await reader.readexactly(length + (4 if masked else 0))
-                if self._first and opcode == _TEXT and self._proxy.strikes(way):
-                    self._strike(writer, way)
+                if self._trouble and opcode == _TEXT and way == self._trouble.way:
+                    self._passed += 1
+                    if self._passed == self._trouble.after + 1:
+                        self._strike(writer, way, self._trouble)
                 await self._pass(head + body, writer, way)
         if self._deaf:  # whoever has given up on a broken line gives up the whole of it
             for end in self._ends:
@@ -127,9 +127,8 @@ class _Line:
             writer.write(data)
             await writer.drain()
 
-    def _strike(self, writer: asyncio.StreamWriter, way: Way) -> None:
-        trouble = self._proxy._trouble
-        self._proxy.struck = True
+    def _strike(self, writer: asyncio.StreamWriter, way: Way, trouble: Trouble) -> None:
+        self._proxy.struck.append(trouble)
         match trouble.kind:
             case "cut":
                 for end in self._ends:
@@ -148,9 +147,9 @@ class _Line:
 
 
 @asynccontextmanager
-async def proxy(upstream: str, trouble: Trouble) -> AsyncIterator[Proxy]:
+async def proxy(upstream: str, *troubles: Trouble) -> AsyncIterator[Proxy]:
     """A proxy to ``upstream`` (http://host:port)."""
-    here = Proxy(upstream, trouble)
+    here = Proxy(upstream, troubles)
     server = await asyncio.start_server(here.handle, "127.0.0.1", 0)
     here.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
