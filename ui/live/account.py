@@ -88,8 +88,8 @@ class Account:
                 row = self._row(moment.response)
                 row.latency = row.latency.model_copy(
                     update={
-                        "ttft_ms": moment.ttft_ms,
-                        "ttfp_ms": moment.ttfp_ms,
+                        "ttft_ms": _rounded(moment.ttft_ms),
+                        "ttfp_ms": _rounded(moment.ttfp_ms),
                         "measurement_origin": ORIGINS[moment.since],
                     }
                 )
@@ -112,7 +112,7 @@ class Account:
         for number, answer in self._answers.items():
             row = self._rows[number]
             row.text, row.heard_text = answer.text, answer.heard_text
-            row.heard_ms, row.heard_at_s = round(answer.heard_ms, 1), answer.heard_at_s
+            row.heard_ms, row.heard_at_s = round(answer.heard_ms, 1), _rounded(answer.heard_at_s)
         seen, rows = self._seen, list(self._rows.values())
         seen.answers = rows
         seen.finished, seen.length_s = self.finished, round(self.length_s, 3)
@@ -140,6 +140,11 @@ class Account:
             row.latency = row.latency.model_copy(update={"rtf": round(took_ms / row.duration_ms, 4)})
         if moment.status == "failed":
             self._seen.errors.append({"response": moment.response, "status": "failed", "reason": moment.reason})
+
+
+def _rounded(value: float | None) -> float | None:
+    """To hundredths: what is measured here is not known better."""
+    return None if value is None else round(value, 2)
 
 
 def _joined(texts: Iterable[str]) -> str:

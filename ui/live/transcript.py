@@ -98,7 +98,7 @@ def cues(answer: Answer) -> list[Cue]:
         last = place == len(heard) - 1
         long = answer.when(end) - answer.when(since) >= _CUE_S or _width(words) >= _CUE_WIDTH
         if words.strip() and (last or long or _SENTENCE.search(words)):
-            cut = last and answer.heard_text.rstrip() != answer.text.rstrip()
+            cut = last and _cut(answer)
             # of a stall, ``when`` gives the end of the sound before it: that is where the words before it end, too
             found.append(Cue(answer.when(since + 1 if since else 0), answer.when(end), words.strip(), cut))
             words = ""
@@ -109,21 +109,23 @@ def srt(answers: Iterable[Answer]) -> str:
     """All subtitles as SubRip: number, ``HH:MM:SS,mmm --> …``, text, empty line. A cut answer ends with a dash."""
     rows = [cue for answer in answers for cue in cues(answer)]
     return "".join(
-        f"{number}\n{_clock(cue.begin, ',')} --> {_clock(max(cue.end, cue.begin + 0.001), ',')}\n{_shown(cue)}\n\n"
+        f"{number}\n{_clock(cue.begin, ',')} --> {_clock(max(cue.end, cue.begin + 0.001), ',')}\n{_dashed(cue.text, cue.cut)}\n\n"
         for number, cue in enumerate(rows, 1)
     )
 
 
 def plain(answers: Sequence[Answer]) -> str:
-    """An answer a line: when it was first heard, and the words of it that were heard."""
-    rows = [(answer.heard_at_s, cues(answer)) for answer in answers]
-    return "".join(
-        f"[{_clock(at, '.')}] {' '.join(_shown(cue) for cue in said)}\n" for at, said in rows if at is not None and said
-    )
+    """An answer a line: when it was first heard, and the words of it that were heard. A cut answer ends with a dash."""
+    rows = ((answer.heard_at_s, " ".join(answer.heard_text.split()), _cut(answer)) for answer in answers)
+    return "".join(f"[{_clock(at, '.')}] {_dashed(said, cut)}\n" for at, said, cut in rows if at is not None and said)
 
 
-def _shown(cue: Cue) -> str:
-    return f"{cue.text} —" if cue.cut else cue.text
+def _cut(answer: Answer) -> bool:
+    return answer.heard_text.rstrip() != answer.text.rstrip()
+
+
+def _dashed(text: str, cut: bool) -> str:
+    return f"{text} —" if cut else text
 
 
 def _first_part(text: str, share: float) -> str:
