@@ -62,7 +62,7 @@ class Opening:
 
     async def fresh(self) -> tuple[Link, SessionCreated]:
         """A new session. Raises ``Full``, ``OmniError``."""
-        link, answer = await self._ask("", SessionUpdate(session=wish(self._setup)))
+        link, answer = await self._ask("", SessionUpdate(session=wish(self._setup)), self._waits.open)
         match answer:
             case SessionCreated(session=None):
                 await link.close()
@@ -79,7 +79,7 @@ class Opening:
 
     async def resume(self, attachment: Attachment) -> Link:
         """The same session on a new socket. Raises ``Gone``, ``OmniError`` when it may be tried again."""
-        link, answer = await self._ask("&resume=1", attachment.resume())
+        link, answer = await self._ask("&resume=1", attachment.resume(), self._waits.connect)
         if isinstance(answer, SessionResumed):
             attachment.renew(answer)
             return link
@@ -88,7 +88,7 @@ class Opening:
             raise told(answer)
         raise Gone
 
-    async def _ask(self, query: str, first: ClientEvent) -> tuple[Link, _Answer]:
+    async def _ask(self, query: str, first: ClientEvent, patience_s: float) -> tuple[Link, _Answer]:
         link = await dial(
             f"{self._url}/v1/realtime?duplex=1&autostart=0{query}",
             self._connect,
@@ -97,7 +97,7 @@ class Opening:
             log=self._log,
         )
         try:
-            async with asyncio.timeout(self._waits.open):
+            async with asyncio.timeout(patience_s):
                 with suppress(ConnectionClosed):  # a turn server says so and closes before it is asked
                     await link.send(first)
                 while True:
@@ -105,8 +105,11 @@ class Opening:
                     if isinstance(event, _Answer):
                         return link, event
         except TimeoutError as error:
-            await link.leave()
-            raise ServerSilent("live-no-open", seconds=f"{self._waits.open:g}") from error
+            if isinstance(first, SessionUpdate):
+                await link.leave()
+            else:
+                link.cut()  # said no goodbye: the session is to be asked for again
+            raise ServerSilent("live-no-open", seconds=f"{patience_s:g}") from error
         except ConnectionClosed as error:
             raise ServerGone("live-closed-at-open", detail=str(error)) from error
         except BaseException:  # cancelled: the server may have made the session by now

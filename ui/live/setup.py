@@ -28,7 +28,7 @@ class Waits:
     """Every time-out and back-off of a session, in seconds: an argument, so that a test need not wait."""
 
     connect: float = 10.0
-    """TCP, TLS and the HTTP upgrade."""
+    """TCP, TLS and the HTTP upgrade; and the answer to a session.resume, which needs no engine."""
     open: float = 190.0
     """From session.update to session.created: 0.26 gives its engine 60 s, 0.30 holds clients up to 180 s (§7)."""
     ping: float = 5.0

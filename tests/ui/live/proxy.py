@@ -42,6 +42,7 @@ class Proxy:
         self._troubles = troubles
         self.url = ""
         self.struck: list[Trouble] = []
+        self.met = asyncio.Event()
         self.connections = 0
         self.open = 0
         self._none = asyncio.Event()
@@ -129,6 +130,7 @@ class _Line:
 
     def _strike(self, writer: asyncio.StreamWriter, way: Way, trouble: Trouble) -> None:
         self._proxy.struck.append(trouble)
+        self._proxy.met.set()
         match trouble.kind:
             case "cut":
                 for end in self._ends:
