@@ -146,6 +146,29 @@ async def test_to_stop_closes_the_session_and_keeps_what_was_heard(tmp_path: Pat
     assert "session.closed" in events
 
 
+async def test_what_the_model_takes_back_is_neither_heard_nor_recorded_as_heard(tmp_path: Path) -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open()
+        await peer.begin("r1")
+        await peer.say("r1", "One, two, three, four, five, six.", 6_000, 6_000)
+        for _ in range(5):
+            await peer.receive("input_audio_buffer.append")  # a second of the user, over the answer
+        await peer.done("r1", "cancelled", "barge_in")
+        await listens(peer, 3)
+        await peer.closing()
+
+    held = await hold(tmp_path, script)
+    (answer,) = held.result.answers
+    assert (answer.status, answer.interrupted_by, answer.duration_ms) == ("cancelled", "model", 6_000.0)
+    assert 600 < answer.heard_ms < 2_500
+    assert answer.text.startswith(answer.heard_text)
+    assert answer.heard_text in ("One, ", "One, two, ", "One, two,")
+    both, _ = soundfile.read(tmp_path / "audio.wav", dtype="int16")
+    assert abs(np.count_nonzero(both[:, 1]) - answer.heard_ms * SPEECH_RATE / 1000) < 24
+    assert (tmp_path / "transcript.txt").read_text(encoding="utf-8").endswith(" —\n")
+    assert "the model gives way" in held.said
+
+
 async def test_what_is_flushed_is_not_heard() -> None:
     marks: list[tuple[float, int, float]] = []
     ear = Ear(lambda at, response, ms: marks.append((round(at, 3), response, round(ms, 3))))
