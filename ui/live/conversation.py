@@ -124,14 +124,15 @@ class Conversation:
                 self._wait_for_page()
 
     def microphone(self, number: int, pcm: bytes) -> None:
-        """One frame of the page's microphone. One that came before is passed over; one before the session is lost."""
+        """One frame of the page's microphone. One that came before is passed over, as is one before the session is open:
+        then nobody was asked to speak yet."""
         self._hear()
         if number <= self._mic:
             return
         if self._mic >= 0:
             self.page_dropped += number - self._mic - 1
         self._mic = number
-        if self._session is None:
+        if self._session is None or self.opened is None:
             return
         jpeg, self._jpeg = self._jpeg, None
         self._session.append(pcm, jpeg)
