@@ -13,23 +13,27 @@ from tests.ui.live.proxy import Kind, Trouble, Way, proxy
 from ui.live.moments import Back, Closed, Lost, Moment, Opened, Speaking, Speech, Spoken
 from ui.live.session import LiveSession
 
-WAITS = replace(QUICK, ping=0.05, pong=0.1, close=0.1, silent=0.2, open=0.5, grace=1.0, undecided=60)
-PATIENT = replace(WAITS, ping=5, pong=5, silent=5, open=2)
-"""Where a pause must be borne, on however busy a machine."""
-STATED_S = 4.0
+WAITS = replace(QUICK, ping=5, pong=5, close=0.2, silent=5, open=2, grace=2.0, undecided=60)
+DOUBTFUL = replace(WAITS, ping=0.2, pong=0.3, silent=0.5, open=0.6, connect=0.6)
+"""Where only doubt finds out that nothing passes. On a starved machine it may doubt a socket that lives."""
+STATED_S = 6.0
 """Longest that a conversation may take with any trouble in it; without one it takes 0.1 s."""
 ANSWERS = 2
 TEXT = "".join(WORDS)
 # A conversation of two answers has 22 events down (created and updated, then twice a listen and a block of 9), and more
 # than 40 up.
-BOUNDARIES: dict[Way, range] = {"down": range(22), "up": range(0, 40, 3)}
+BOUNDARIES: dict[Way, range] = {"down": range(22), "up": range(0, 40, 5)}
 TOGETHER = 8
 """Conversations at once: most of their time is waiting."""
 
 
+def _frozen(troubles: tuple[Trouble, ...]) -> bool:
+    return any(each.kind == "freeze" for each in troubles)
+
+
 async def converse(server: JournalServer, *troubles: Trouble) -> list[Moment]:
     """A conversation up to its second whole answer, or its end."""
-    waits = PATIENT if any(each.kind in ("stall", "delay") for each in troubles) else WAITS
+    waits = DOUBTFUL if _frozen(troubles) else WAITS
     async with proxy(server.url, *troubles) as between:
         seen: list[Moment] = []
         async with LiveSession(between.url, SETUP, waits=waits) as live:
@@ -50,7 +54,7 @@ async def converse(server: JournalServer, *troubles: Trouble) -> list[Moment]:
             if not of(Closed, seen):
                 closing = asyncio.get_running_loop().time()
                 await live.close()
-                assert asyncio.get_running_loop().time() - closing < 1
+                assert asyncio.get_running_loop().time() - closing < 2
         async with asyncio.timeout(1):
             await between.quiet()
     async with asyncio.timeout(WAITS.grace + 1):
@@ -119,5 +123,4 @@ async def _one(wire: str, *troubles: Trouble) -> None:
     gaps = [each.gap_s for each in of(Back, seen)]
     breaks = [each for each in troubles if each.kind in ("cut", "half-close", "freeze")]
     assert (len(gaps) > 0) == (len(breaks) > 0), troubles
-    assert len(gaps) <= len(breaks), troubles
-    assert all(gap < 1.5 for gap in gaps), troubles
+    assert len(gaps) <= len(breaks) or _frozen(troubles), troubles
