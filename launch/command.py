@@ -184,8 +184,13 @@ def _model(request: Request, here: Here) -> tuple[str, bool]:
     if given is None:
         raise InputError("model-needed", places=", ".join(MODEL_PLACES))
     path = Path(given).expanduser()
-    looks_like_id = given.count("/") == 1 and not given.startswith((".", "/", "~"))
-    return (given, False) if looks_like_id and not path.exists() else (str(path.absolute()), True)
+    return (given, False) if is_hub_id(given) else (str(path.absolute()), True)
+
+
+def is_hub_id(model: str) -> bool:
+    """Whether a model is a name at a hub (``openbmb/MiniCPM-o-4_5``) and no path of this machine."""
+    path = Path(model).expanduser()
+    return model.count("/") == 1 and not model.startswith((".", "/", "~")) and not path.exists()
 
 
 def _folder(text: str) -> Path:

@@ -14,6 +14,7 @@ import httpx
 from launch.duplex_probe import DuplexCheck, check_duplex
 from launch.explain import explain_text
 from launch.findings import Finding
+from launch.output import launch_line
 from launch.spoken_word import SpeechCheck, check_speech
 
 _CONNECT_S = 5.0  # through an ssh tunnel round the world a connection takes a second
@@ -37,14 +38,16 @@ class Health:
     findings: tuple[Finding, ...] = ()
 
 
-def check(url: str, key: str | None = None) -> Health:
-    """Ask the server at ``url`` everything, and say what is wrong. ``key``: its API key."""
+def check(url: str, key: str | None = None, duplex_layout: str | None = None) -> Health:
+    """Ask the server at ``url`` everything, and say what is wrong. ``key``: its API key. ``duplex_layout``: the layout
+    it was started with, when that is one for live conversations.
+    """
     url = url.rstrip("/").removesuffix("/v1")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     timeout = httpx.Timeout(_ANSWER_S, connect=_CONNECT_S)
     with httpx.Client(base_url=url, headers=headers, timeout=timeout, trust_env=False) as client:
         try:
-            return _ask(client, Health(url), key)
+            return _ask(client, Health(url), key, duplex_layout)
         except httpx.ConnectTimeout:
             return Health(url, findings=(Finding("timeout-connect", {"seconds": round(_CONNECT_S)}),))
         except httpx.ConnectError:
@@ -53,7 +56,7 @@ def check(url: str, key: str | None = None) -> Health:
             return Health(url, findings=(Finding("server-address"),))
 
 
-def _ask(client: httpx.Client, health: Health, key: str | None) -> Health:
+def _ask(client: httpx.Client, health: Health, key: str | None, duplex_layout: str | None) -> Health:
     latency: dict[str, float] = {}
     try:
         began = time.monotonic()
@@ -84,7 +87,16 @@ def _ask(client: httpx.Client, health: Health, key: str | None) -> Health:
     found = [_told(0, duplex.error)] if duplex.state == "failed" else []
     if duplex.state == "open":
         latency["duplex_open"] = duplex.open_ms or 0.0
+    if duplex_layout is not None and duplex.state == "turn":
+        found.append(_in_turn_mode(duplex_layout, health.wire))
     return _with(replace(health, duplex=duplex), *found)
+
+
+def _in_turn_mode(layout: str, wire: str | None) -> Finding:
+    """Which of the package's files speaks duplex: a file of its own before 0.30, every file but ``_turn`` since."""
+    file = "minicpmo_4_5.yaml" if wire == "0.30" else "minicpmo_4_5_duplex.yaml"
+    command = launch_line("up", "--layout", "duplex")
+    return Finding("server-in-turn-mode", {"layout": layout, "file": file, "command": command})
 
 
 def _about_speech(speech: SpeechCheck) -> list[Finding]:

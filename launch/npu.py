@@ -49,6 +49,10 @@ class Die:
         return self.health in USABLE
 
     @property
+    def used_mb(self) -> int:
+        return self.hbm_used_mb
+
+    @property
     def busy(self) -> bool:
         """Somebody holds memory here. By HBM first: processes of another container are not listed."""
         return self.hbm_used_mb > BUSY_MB or bool(self.holders)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from launch.command import Plan, Request
 from launch.errors import LaunchError
 from launch.here import Here
 from launch.output import launch_line
+from launch.port import refusal
 from launch.processes import MARK
 from launch.records import Record, Records
 from launch.stopping import clear_leftovers
@@ -100,18 +100,15 @@ def _running(plan: Plan, here: Here, records: Records) -> Record | None:
 
 def _require_free(host: str, port: int) -> None:
     """Raises ``LaunchError`` (port-taken) with who holds it, when nothing can listen there."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does; TIME_WAIT is no holder
-        try:
-            probe.bind((host, port))
-        except OSError as refused:
-            if refused.errno != errno.EADDRINUSE:
-                raise LaunchError("host-refused", host=host, port=port, reason=refused.strerror) from refused
-            from launch import door  # psutil, which a port that is free need not wait for
+    refused = refusal(host, port)
+    if refused is None:
+        return
+    if refused.errno != errno.EADDRINUSE:
+        raise LaunchError("host-refused", host=host, port=port, reason=refused.strerror) from refused
+    from launch import door  # psutil, which a port that is free need not wait for
 
-            who, command = door.holder(port)
-            raise LaunchError("port-taken", port=port, holder=who, command=command, next=port + 1) from refused
+    who, command = door.holder(port)
+    raise LaunchError("port-taken", port=port, holder=who, command=command, next=port + 1) from refused
 
 
 def _spawn(plan: Plan, here: Here, records: Records) -> tuple[Record, subprocess.Popen[bytes]]:

@@ -18,7 +18,8 @@ from launch.server_python import ServerProgram
 class Line:
     """One line of releases whose deploy files follow the same rules. ``dead``: connector keys nobody reads, with the
     value they ship with; ``extra``: connector keys that are read. ``connectors_merge``: whether an overlay's
-    connector block is merged into its base's.
+    connector block is merged into its base's. ``belong``: versions seen working together, by package (torch, cann, python).
+    ``ascend``: commits of vllm-ascend by the minor version of vLLM-Omni that they go with.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Line:
     extra: frozenset[str]
     belong: Mapping[str, Any]
     images: Mapping[str, str]
+    ascend: Mapping[str, tuple[str, ...]]
 
     @property
     def folder(self) -> Path:
@@ -62,6 +64,7 @@ def lines() -> tuple[Line, ...]:
             extra=frozenset(row["extra"]),
             belong=row["belong"],
             images=row["images"],
+            ascend={minor: tuple(commits) for minor, commits in row["ascend"].items()},
         )
         for row in parse((DEPLOY / "versions.yaml").read_text(encoding="utf-8"))
     )

@@ -9,10 +9,15 @@ from pathlib import Path
 from launch.choosing import chosen
 from launch.command import PORT, read_key
 from launch.command_line import CommandParser
+from launch.errors import InputError
 from launch.findings import exit_code
 from launch.health import Health, check
 from launch.here import Here
+from launch.layouts import layout
 from launch.output import Output
+from launch.records import Record, Records
+from launch.server_python import find
+from launch.versions import installed
 
 
 def options(parser: CommandParser) -> None:
@@ -21,13 +26,29 @@ def options(parser: CommandParser) -> None:
 
 
 def run(args: Namespace, here: Here) -> int:
-    record = None if args.server else chosen(None, here)
+    record = _of(args.server, here) if args.server else chosen(None, here)
     url = args.server or (record.url if record else f"http://127.0.0.1:{PORT}")
     file = args.api_key_file or (record.request.get("api_key_file") if record else None)
-    health = check(url, read_key(str(Path(file).expanduser())) if file else None)
+    health = check(url, read_key(str(Path(file).expanduser())) if file else None, _duplex_layout(record, here))
     show(health, here.out)
     here.out.json({**asdict(health), "findings": here.out.told(health.findings)})
     return exit_code(health.findings)
+
+
+def _of(url: str, here: Here) -> Record | None:
+    """The start of ours that answers at an address, when it is one."""
+    return next((record for record in Records(here.state_dir()).all()[0] if record.url == url.rstrip("/")), None)
+
+
+def _duplex_layout(record: Record | None, here: Here) -> str | None:
+    """The layout a server of ours was started with, when that is one for live conversations."""
+    if record is None or record.stopped:
+        return None
+    found = installed(find(record.request.get("vllm"), here.environ, here.root))
+    try:
+        return record.layout if layout(record.layout, found).session_mode == "duplex" else None
+    except InputError:  # its file is gone; what it said is not known any more
+        return None
 
 
 def show(health: Health, out: Output) -> None:

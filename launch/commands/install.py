@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from launch.command_line import CommandParser
-from launch.commands.walking import walk
+from launch.commands.walking import typed, walk
 from launch.here import Here
 from launch.server_python import find
 from launch.server_setup import CHALLENGE, REPOSITORIES, install_steps
@@ -25,4 +25,11 @@ def run(args: Namespace, here: Here) -> int:
     program = find(args.vllm, here.environ, here.root)
     folder = (args.into or here.folder / "vllm-omni").expanduser().absolute()
     steps = install_steps(program, folder, args.branch, args.git, args.pip_index)
-    return walk("install", steps, program, bool(args.yes), here)
+    given = typed(
+        ("--branch", args.branch, CHALLENGE),
+        ("--git", args.git, "github"),
+        ("--pip-index", args.pip_index, None),
+        ("--into", args.into, None),
+        ("--vllm", args.vllm, None),
+    )
+    return walk("install", steps, program, bool(args.yes), here, given)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from launch.command import MODEL_PLACES
 from launch.command_line import CommandParser
-from launch.commands.walking import walk
+from launch.commands.walking import typed, walk
 from launch.here import Here
 from launch.server_python import find
 from launch.server_setup import is_whole, weights_steps
@@ -30,4 +30,10 @@ def run(args: Namespace, here: Here) -> int:
     found = next((place for place in places if is_whole(place)), places[-1])
     folder = args.into.expanduser().absolute() if args.into else found
     steps = weights_steps(program, folder, args.source, args.pip_index)
-    return walk("weights", steps, program, bool(args.yes), here, folder=str(folder))
+    given = typed(
+        ("--into", args.into, None),
+        ("--source", args.source, "modelscope"),
+        ("--pip-index", args.pip_index, None),
+        ("--vllm", args.vllm, None),
+    )
+    return walk("weights", steps, program, bool(args.yes), here, given, folder=str(folder))

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from websockets.sync.server import ServerConnection, serve
 
 from launch.duplex_probe import check_duplex
 from launch.health import check
+from launch.records import Record, Records
 from launch.rehearsal.brain.canned import CannedBrain
 from launch.spoken_word import _Heard, check_speech
 from tests.engine import engine_thread
@@ -40,7 +42,7 @@ def test_a_server_that_is_well(wire: str, words: str, tmp_path: Path) -> None:
     assert speech["seconds"] == pytest.approx(0.6)
     assert -12 < speech["peak_dbfs"] < -9  # the canned tone stands at 0.3 of full scale
     assert 0 < speech["first_audio_ms"] <= speech["total_ms"]
-    assert told["duplex"]["state"] == "absent"
+    assert told["duplex"]["state"] == "open"
     assert told["findings"] == []
 
 
@@ -164,3 +166,30 @@ def test_duplex_sessions_are_opened_and_closed(kind: str, state: str) -> None:
         assert (found.open_ms is not None) == (state == "open")
         if state == "open":
             assert heard == ["session.update", "session.close"]
+
+
+@pytest.mark.parametrize(("wire", "file"), [("0.26", "minicpmo_4_5_duplex.yaml"), ("0.30", "minicpmo_4_5.yaml")])
+def test_a_duplex_start_that_is_in_turn_mode(wire: str, file: str, tmp_path: Path) -> None:
+    with engine_thread(brain(), wire=wire, mode="turn") as url:
+        told = {name: launch_with(record_of(tmp_path, url, name), url) for name in ("duplex", "1card")}
+        stranger = launch("health", "--server", url, "--json", root=tmp_path / "elsewhere").json
+    faults = {
+        name: [row for row in found["findings"] if row["id"] == "server-in-turn-mode"] for name, found in told.items()
+    }
+    assert (told["duplex"]["duplex"]["state"], faults["1card"], stranger["duplex"]["state"]) == ("turn", [], "turn")
+    assert not [row for row in stranger["findings"] if row["id"] == "server-in-turn-mode"]
+    assert file in faults["duplex"][0]["cure"]
+    assert "`python -m launch up --layout duplex`" in faults["duplex"][0]["cure"]
+
+
+def record_of(root: Path, url: str, layout: str) -> Path:
+    """A machine whose records hold a start of ``layout`` that answers at ``url``."""
+    home = root / layout
+    port = int(url.rpartition(":")[2])
+    record = Record("id", port, url, layout, "m", None, {}, {"layout": layout}, ("vllm",), "log", 1.0)
+    Records(home / ".local/state/omni-showcase").save(record)
+    return home
+
+
+def launch_with(root: Path, url: str) -> dict[str, Any]:
+    return launch("health", "--server", url, "--json", root=root).json

@@ -1,6 +1,7 @@
 """`install` and `weights`: the guide's steps, what is skipped, and that they run in the server's Python only."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,18 @@ def test_what_is_there_is_skipped(tmp_path: Path) -> None:
     (checkout / "pyproject.toml").touch()
     assert todo(launch(*words, root=tmp_path)) == []
     assert todo(launch("install", "--vllm", program, "--json", root=tmp_path)) == ["clone", "omni"]  # another folder
+
+
+def test_the_line_that_goes_on_holds_what_was_typed(tmp_path: Path) -> None:
+    program = server_python(tmp_path / "server")
+    mirror = ("--branch", "team/fast", "--git", "ghproxy", "--pip-index", "https://pypi.example.com/simple")
+    words = (*mirror, "--into", str(tmp_path / "a folder"), "--vllm", str(program))
+    told = launch("install", *words, "--lang", "en", root=tmp_path)
+    assert shlex.join(["python", "-m", "launch", "install", *words, "--yes"]) in told.text
+    plain = launch("install", "--lang", "en", root=tmp_path)
+    assert "`python -m launch install --yes`" in plain.text
+    weights = launch("weights", "--source", "huggingface", "--into", "/data/m", "--lang", "en", root=tmp_path)
+    assert "`python -m launch weights --into /data/m --source huggingface --yes`" in weights.text
 
 
 def test_yes_runs_what_is_left_in_the_servers_python(tmp_path: Path) -> None:
