@@ -49,9 +49,15 @@ class Caller:
     @classmethod
     @asynccontextmanager
     async def on(
-        cls, url: str, microphone: Path | None, *, devices: tuple[str, ...] = FAKE_DEVICES, **context: Any
+        cls,
+        url: str,
+        microphone: Path | None,
+        *,
+        tab: str | None = None,
+        devices: tuple[str, ...] = FAKE_DEVICES,
+        **context: Any,
     ) -> AsyncIterator[Caller]:
-        """``microphone``: a WAV that begins with each opening of the device, and is not repeated."""
+        """``microphone``: a WAV that begins with each opening of the device, and is not repeated. ``tab``: to open first."""
         args = [*CHROMIUM_ARGS, *devices]
         args += [f"--use-file-for-fake-audio-capture={microphone}%noloop"] if microphone else []
         async with async_playwright() as playwright:
@@ -59,6 +65,8 @@ class Caller:
             page = await chromium.new_page(locale="en-US", **context)
             caller = cls(page, url)
             await page.goto(f"{url}/?tap=1")
+            if tab:
+                await page.click(f"#omni-tabs button[role=tab]:has-text('{tab}')")
             await page.wait_for_function("window.omniLive !== undefined", timeout=30_000)
             yield caller
             await chromium.close()

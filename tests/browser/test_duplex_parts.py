@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,10 +12,12 @@ import pytest_asyncio
 import soundfile
 from playwright.async_api import Browser, Page
 
+from tests.browser.listener import BASE64
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
+MODULES = ["resampler", "voice", "line", "dialogue", "rhythm"]
 SAMPLES = ROOT / "assets" / "samples"
 
 
@@ -27,14 +29,15 @@ async def scene(browser: Browser, dev_page: str) -> AsyncIterator[Page]:
     await page.close()
 
 
-async def run(scene: Page, body: str, **values: Any) -> Any:
-    """``body`` in the page, with the modules at hand and ``values`` by name."""
-    names = ("resampler", "voice", "line", "dialogue", "rhythm")
+async def run(scene: Page, body: str, samples: np.ndarray | None = None, **values: Any) -> Any:
+    """``body`` in the page, with the modules at hand, ``samples`` as floats, and ``values`` by name."""
     given = ", ".join(values)
+    sound = base64.b64encode(np.asarray([] if samples is None else samples, "<f4").tobytes()).decode()
     return await scene.evaluate(
-        f"async ({{{given}}}) => {{ const live = Object.assign({{}}, ...await Promise.all("
-        f"{json.dumps(names)}.map((name) => import(`/omni/live/${{name}}.js`)))); {body} }}",
-        values,
+        f"async ({{sound, {given}}}) => {{ const live = Object.assign({{}}, ...await Promise.all({MODULES}.map((name) =>"
+        " import(`/omni/live/${name}.js`))));"
+        f"const samples = new Float32Array(Uint8Array.from(atob(sound), (c) => c.charCodeAt(0)).buffer); {body} }}",
+        {"sound": sound, **values},
     )
 
 
@@ -42,14 +45,13 @@ async def resampled(scene: Page, samples: np.ndarray, source: int, target: int) 
     """Through the page's low-pass, in blocks of the sound card."""
     body = """
     const filter = new live.Resampler(source, target);
-    const input = Float32Array.from(samples), out = [], piece = new Float32Array(filter.most(128));
-    for (let at = 0; at < input.length; at += 128) {
-      const count = filter.process(input.subarray(at, at + 128), piece);
-      out.push(...piece.subarray(0, count));
-    }
-    return out;
+    const out = new Float32Array(filter.most(samples.length) + 1);
+    let length = 0;
+    for (let at = 0; at < samples.length; at += 128) length += filter.process(samples.subarray(at, at + 128), out.subarray(length));
+    return text(out.slice(0, length).buffer);
     """
-    return np.array(await run(scene, body, samples=samples.tolist(), source=source, target=target))
+    body = f"const text = {BASE64};{body}"
+    return np.frombuffer(base64.b64decode(await run(scene, body, samples, source=source, target=target)), "<f4")
 
 
 def tone(hertz: float, rate: int, seconds: float = 0.25) -> np.ndarray:
@@ -119,11 +121,10 @@ async def fired(scene: Page, samples: np.ndarray) -> list[float]:
     """Seconds at which the gate says that somebody speaks."""
     body = """
     const gate = new live.VoiceGate(), at = [];
-    const input = Float32Array.from(samples);
-    for (let i = 0; i < input.length; i += 43) if (gate.push(input.subarray(i, i + 43))) at.push(i / 16000);
+    for (let i = 0; i < samples.length; i += 43) if (gate.push(samples.subarray(i, i + 43))) at.push(i / 16000);
     return at;
     """
-    return await run(scene, body, samples=samples.tolist())
+    return await run(scene, body, samples)
 
 
 @pytest.mark.parametrize("name", ["question-en.flac", "question-zh.flac", "message-zh.flac"])

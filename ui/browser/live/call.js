@@ -86,9 +86,16 @@ export class Call {
     else this.end(state === "ended" ? null : { key: LINK[state] });
   }
 
-  /** @param {{peak: number, rms: number}} level of what leaves the microphone */
-  level({ rms }) {
-    if (this.live) this.rhythm.level(now(), rms);
+  /**
+   * What leaves the microphone. Who speaks is told from it and not from the server's "heard", which notes a beginning and seldom an end.
+   * @param {import("./sound.js").Level} level
+   */
+  level({ rms, speaking }) {
+    if (!this.live) return;
+    this.you = speaking;
+    this.dialogue.you(speaking, now());
+    this.rhythm.you(now(), speaking);
+    this.rhythm.level(now(), rms);
   }
 
   /** @param {{response: number, ms: number, sounding: boolean, stall: number}} at of the loudspeaker */
@@ -103,11 +110,7 @@ export class Call {
   word(word) {
     const { dialogue, rhythm } = this;
     if (word.type === "state") this.#state(word);
-    else if (word.type === "heard") {
-      this.you = word.speaking;
-      dialogue.you(word.speaking, now());
-      rhythm.you(now(), word.speaking);
-    } else if (word.type === "listen") rhythm.decided(now(), "listen");
+    else if (word.type === "listen") rhythm.decided(now(), "listen");
     else if (word.type === "speaking") {
       dialogue.begin(word.response);
       rhythm.decided(now(), "speak");

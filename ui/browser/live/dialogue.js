@@ -14,6 +14,8 @@ export class Dialogue {
     this.lines = [];
     /** @type {Map<number, Answer>} */
     this.answers = new Map();
+    /** What the user is saying. @type {Yours | null} */
+    this.mine = null;
   }
 
   /** The newest answer. @returns {Answer | null} */
@@ -29,10 +31,10 @@ export class Dialogue {
 
   /** @param {boolean} speaking @param {number} now seconds */
   you(speaking, now) {
-    const last = this.lines.at(-1);
-    const open = last?.kind === "you" && last.ended === null ? last : null;
-    if (speaking && !open) this.lines.push({ kind: "you", began: now, ended: null });
-    if (!speaking) for (const line of this.lines) if (line.kind === "you" && line.ended === null) line.ended = now;
+    if (speaking === (this.mine !== null)) return;
+    if (this.mine) this.mine.ended = now;
+    this.mine = speaking ? { kind: "you", began: now, ended: null } : null;
+    if (this.mine) this.lines.push(this.mine);
   }
 
   /** @param {number} response */

@@ -57,7 +57,7 @@ export class Link {
   /** A microphone frame. False: dropped, because the socket is down or too slow. @param {ArrayBuffer} buffer */
   microphone(buffer) {
     if (!this.up || /** @type {WebSocket} */ (this.socket).bufferedAmount > BACKLOG) {
-      this.dropped += 1;
+      if (this.opened) this.dropped += 1; // before that there is nobody to hear it
       return false;
     }
     this.socket?.send(buffer);

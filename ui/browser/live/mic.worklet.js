@@ -11,7 +11,7 @@
  *   {type: "open", on}       what the microphone hears is in them, or silence
  *   {type: "tap"}            asks for the samples that left so far, for tests (processorOptions `{tap: true}`)
  * Out, to the worker: {type: "frame", number, buffer} (wire.js), {type: "voice"} somebody began to speak (voice.js; not while closed)
- * Out, to the page:   {type: "level", peak, rms} every 60 ms (0..1, of what the microphone hears, sent or not), {type: "tap", samples}
+ * Out, to the page:   {type: "level", peak, rms, speaking} every 60 ms (of what the microphone hears, sent or not), {type: "tap", samples}
  */
 import { Resampler } from "./resampler.js";
 import { VoiceGate } from "./voice.js";
@@ -96,7 +96,8 @@ class MicProcessor extends Processor {
     }
     this.metered += heard.length;
     if (this.metered < LEVEL) return;
-    this.port.postMessage({ type: "level", peak: this.peak, rms: Math.sqrt(this.power / this.metered) });
+    const rms = Math.sqrt(this.power / this.metered);
+    this.port.postMessage({ type: "level", peak: this.peak, rms, speaking: this.gate.speaking });
     this.peak = this.power = this.metered = 0;
   }
 }

@@ -11,8 +11,9 @@ const HEARING = { echoCancellation: true, noiseSuppression: true, autoGainContro
 const LATENCY_MS = 1_000; // the way to the ear changes when another loudspeaker is plugged in
 
 /**
+ * @typedef {{peak: number, rms: number, speaking: boolean}} Level 0..1, and whether it is a voice (voice.js)
  * @typedef {object} SoundNews
- * @property {(level: {peak: number, rms: number}) => void} level of the microphone
+ * @property {(level: Level) => void} level of the microphone
  * @property {(at: {response: number, ms: number, sounding: boolean, underruns: number, stall: number}) => void} at
  * @property {(silent: {response: number, ms: number}) => void} silent
  * @property {() => void} lost the microphone was unplugged

@@ -9,7 +9,7 @@ import { Trouble } from "./trouble.js";
 
 /** @typedef {{instructions: string, voice: string, record: boolean, server_vad: boolean, language: string}} Wishes */
 
-const SILENT = { peak: 0, rms: 0 };
+const SILENT = { peak: 0, rms: 0, speaking: false };
 
 export class Talk {
   /**
@@ -173,7 +173,7 @@ export class Talk {
     this.changed();
   }
 
-  /** @param {{peak: number, rms: number}} level */
+  /** @param {import("./sound.js").Level} level */
   #level(level) {
     this.level = this.call.live ? level : SILENT;
     this.call.level(this.open ? level : SILENT);

@@ -4,7 +4,8 @@
  *
  * Every 10 ms is looked at in a window of 40 ms. It counts as *voiced* when it is loud (LOUD, and STEP above the room's own noise) and has
  * a pitch between 70 and 400 Hz: its autocorrelation has a peak of PITCH there. The gate fires when MANY of the last SPAN were voiced: about
- * a fifth of a second of vowel. Noise has no pitch, a click or a cough is over sooner. It fires again only after REST without voice.
+ * a fifth of a second of vowel. Noise has no pitch, a click or a cough is over sooner. It fires again only after REST without voice;
+ * until then the person is taken to be `speaking`.
  */
 
 export const RATE = 16_000;
@@ -30,7 +31,7 @@ export class VoiceGate {
     this.room = Infinity; // the first sound is the first guess
     /** @type {boolean[]} */
     this.voiced = [];
-    this.armed = true;
+    this.speaking = false;
     this.rest = 0;
   }
 
@@ -61,9 +62,9 @@ export class VoiceGate {
     this.voiced.push(voiced);
     if (this.voiced.length > SPAN) this.voiced.shift();
     this.rest = voiced ? 0 : this.rest + 1;
-    if (this.rest >= REST) this.armed = true;
-    if (!this.armed || this.voiced.filter(Boolean).length < MANY) return false;
-    this.armed = false;
+    if (this.rest >= REST) this.speaking = false;
+    if (this.speaking || this.voiced.filter(Boolean).length < MANY) return false;
+    this.speaking = true;
     this.voiced.length = 0;
     return true;
   }
