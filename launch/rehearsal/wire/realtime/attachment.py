@@ -55,22 +55,17 @@ class Attachment:
                 await self._socket.send_text(item)
                 if '"response.' in item[:40] and '"response.listen' not in item[:40]:
                     self._answered += 1
-                    if (fault := self.trouble(self._answered)) is not None:
-                        return self._break(fault)
+                    fault = self.trouble(self._answered)
+                    if fault == "stage-death":
+                        self.died.set()
+                    elif fault is not None:
+                        return self._call(CUT if fault == "drop-after" else FREEZE)
             if item.code is None:
                 self._call(HANG_UP)
             else:
                 await self._socket.close(item.code, item.reason)
         except (WebSocketDisconnect, RuntimeError):
             return  # the client has gone; RuntimeError is Starlette's word for "between two sends"
-
-    def _break(self, fault: str) -> None:
-        if fault == "drop-after":
-            self._call(CUT)
-        elif fault == "half-open":
-            self._call(FREEZE)
-        else:
-            self.died.set()
 
     def _call(self, name: str) -> None:
         self._socket.scope["extensions"][name]()

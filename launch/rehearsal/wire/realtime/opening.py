@@ -16,7 +16,10 @@ from launch.rehearsal.wire.realtime.refusals import Refusal
 
 IN_FORMATS = ("pcm16", "pcm_s16le", "s16le", "pcm_f32le", "g711_ulaw", "g711_alaw")
 OUT_FORMATS = ("pcm16", "pcm", "wav")
-_NO_VOICE = "MiniCPM-o duplex audio output requires ref_audio"
+_NO_VOICE = {
+    "0.26": "MiniCPM-o native duplex audio output requires ref_audio",
+    "0.30": "MiniCPM-o duplex audio output requires ref_audio",
+}
 
 
 class _Extra(BaseModel):
@@ -130,14 +133,14 @@ def _format(asked: str | dict[str, Any] | None, known: tuple[str, ...]) -> str |
 def _require_voice(reference: Any, wire: str) -> None:
     """The voice to speak with must be there and be a sound. Ours speaks with its own all the same."""
     if not isinstance(reference, str) or not reference:
-        raise Refusal("ref_audio_required", _NO_VOICE, fatal=True)
+        raise Refusal("ref_audio_required", _NO_VOICE[wire], fatal=True)
     if reference.startswith(("http://", "https://", "file://")):
         # The real server would fetch it. This one opens nothing that a client names.
         raise Refusal("internal_error", "Cannot load a reference by its address here; send a data: URL.", fatal=True)
     head, comma, data = reference.partition(",")
     if not comma or not head.startswith("data:"):
         code = "unsupported_ref_audio_path" if wire == "0.26" else "ref_audio_required"
-        raise Refusal(code, _NO_VOICE, fatal=True)
+        raise Refusal(code, _NO_VOICE[wire], fatal=True)
     try:
         decode(base64.b64decode(data, validate=True), "audio")
     except (binascii.Error, UndecodableMedia) as error:

@@ -99,7 +99,7 @@ class Conversation:
     async def _first(self) -> Event:
         try:
             async with asyncio.timeout(self._lobby.limits.handshake_s):
-                return await self._event("Invalid JSON in session.create")
+                return await self._event(f"Invalid JSON in session.{'create' if self._old else 'update'}")
         except TimeoutError as error:
             raise Refusal("config_timeout", "Timed out waiting for session.create", fatal=True) from error
 
