@@ -44,8 +44,8 @@ shots: setup
 	$(BIN)/python -m tests.shots
 
 real: $(STAMP)
-	@[ -n "$$OMNI_REAL" ] || { echo "Set OMNI_REAL to a running vLLM-Omni server, for example: make real OMNI_REAL=http://127.0.0.1:8091" >&2; exit 2; }
-	$(BIN)/python -m pytest tests/real -s --override-ini addopts=-ra
+	@[ -n "$$OMNI_REAL$$OMNI_VLLM" ] || { echo "Set OMNI_REAL to a running vLLM-Omni server, for example: make real OMNI_REAL=http://127.0.0.1:8091, or OMNI_VLLM to a server's vllm program" >&2; exit 2; }
+	$(BIN)/python -m pytest $(if $(OMNI_REAL),tests/real,tests/real/test_start.py tests/real/test_up.py) -s --override-ini addopts=-ra
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache

@@ -18,6 +18,7 @@ from launch.here import Here
 from launch.knobs import setting
 from launch.layouts import Layout, layout
 from launch.lint.check import lint_overlay
+from launch.output import launch_line
 from launch.server_python import find
 from launch.versions import Installed, installed
 
@@ -123,6 +124,7 @@ def plan(request: Request, here: Here, *, dry: bool = False) -> Plan:
             if Path(model).is_dir() or not offline
             else [Finding("model-not-here", {"model": model}, severity="degraded" if dry else None)]
         ),
+        *([] if offline else _hub(model, {**here.environ, **dict(word.partition("=")[::2] for word in request.env)})),
     ]
     # Video-MME's users give the server a media folder; for everybody else 64 images are plenty. Notes are for `lint`.
     findings = [
@@ -185,6 +187,19 @@ def _model(request: Request, here: Here) -> tuple[str, bool]:
         raise InputError("model-needed", places=", ".join(MODEL_PLACES))
     path = Path(given).expanduser()
     return (given, False) if is_hub_id(given) else (str(path.absolute()), True)
+
+
+def _hub(model: str, environ: Mapping[str, str]) -> list[Finding]:
+    """A name at a hub is fetched by the server itself, which the offline flags forbid."""
+    flags = offline_flags(environ)
+    facts = {"model": model, "flags": ", ".join(flags), "command": launch_line("weights")}
+    return [Finding("hub-id-offline", facts)] if flags else []
+
+
+def offline_flags(environ: Mapping[str, str]) -> list[str]:
+    """The variables that keep the hub's client off the network, as huggingface_hub reads them."""
+    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    return [name for name in names if environ.get(name, "").lower() in ("1", "on", "yes", "true")]
 
 
 def is_hub_id(model: str) -> bool:

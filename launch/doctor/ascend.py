@@ -11,7 +11,7 @@ from launch.faults import catalogue
 from launch.findings import Finding
 from launch.here import Here
 from launch.layouts import Layout
-from launch.npu import NpuTable
+from launch.npu import Die, NpuTable
 from launch.versions import Installed, numbers
 
 _CONTROL = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
@@ -30,7 +30,7 @@ def find(said: str | None, table: NpuTable | None, layout: Layout, found: Instal
     if table is None:
         known = (id for id in _NO_TABLE if re.search(catalogue()[id].signature, said or ""))
         yield Finding(next(known, "npu-smi-missing"))
-    missing = [node for node in (*_card_nodes(table, layout, here), *_CONTROL) if not here.under(node).exists()]
+    missing = [*_card_nodes(table, layout, here), *(node for node in _CONTROL if not here.under(node).exists())]
     if missing:
         yield Finding("device-nodes-missing", {"nodes": ", ".join(missing)})
     yield from _driver(here, found)
@@ -65,12 +65,19 @@ def cann(here: Here) -> str | None:
     return trees[-1].name.removeprefix("cann-") if trees else None
 
 
+def passed_in(table: NpuTable, here: Here) -> list[Die]:
+    """The dies whose device node is here: the others no process of this machine or container can open."""
+    return [die for die in table.dies if here.under(f"/dev/davinci{die.card}").exists()]
+
+
 def _card_nodes(table: NpuTable | None, layout: Layout, here: Here) -> list[str]:
-    """The nodes of the cards that npu-smi shows; without a table, so many as the layout uses, where fewer are there."""
-    if table is not None:
-        return [f"/dev/davinci{die.card}" for die in table.dies]
-    there = list(here.under("/dev").glob("davinci[0-9]*"))
-    return [f"/dev/davinci{number}" for number in range(layout.cards)] if len(there) < layout.cards else []
+    """The nodes that are missing, where fewer are there than the layout uses: of the dies that npu-smi shows; without a
+    table, of the first ones.
+    """
+    there = {node.name for node in here.under("/dev").glob("davinci[0-9]*")}
+    known = [die.card for die in table.dies] if table is not None else range(layout.cards)
+    missing = [f"/dev/davinci{card}" for card in known if f"davinci{card}" not in there]
+    return missing if len(known) - len(missing) < layout.cards else []
 
 
 def _driver(here: Here, found: Installed) -> Iterator[Finding]:

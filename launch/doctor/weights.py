@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from launch.command import MODEL_PLACES, is_hub_id
+from launch.command import MODEL_PLACES, is_hub_id, offline_flags
 from launch.findings import Finding
 from launch.here import Here
 from launch.output import launch_line
 from launch.server_setup import is_whole
-
-_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-_ON = ("1", "on", "yes", "true")  # as huggingface_hub reads them
 
 
 def place(here: Here, given: str | None) -> Path | str:
@@ -25,7 +22,7 @@ def place(here: Here, given: str | None) -> Path | str:
 
 def find(model: Path | str, here: Here) -> Iterator[Finding]:
     if isinstance(model, str):
-        flags = [name for name in _OFFLINE if here.environ.get(name, "").lower() in _ON]
+        flags = offline_flags(here.environ)
         facts = {"model": model, "flags": ", ".join(flags), "command": launch_line("weights")}
         yield Finding("hub-id-offline" if flags else "hub-id", facts)
     elif not is_whole(model):

