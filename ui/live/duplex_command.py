@@ -21,6 +21,7 @@ def parser() -> argparse.ArgumentParser:
     )
     it.add_argument(
         "--url",
+        "--server",
         metavar="URL",
         help="the server: http(s):// or ws(s)://, with or without a path; without it, small models on this machine answer",
     )

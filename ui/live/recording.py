@@ -80,16 +80,16 @@ class Recording:
 
         ``dropped_frames``: of the microphone, as the session counted them to its end."""
         if not self._closed:
-            self._closed = True
             self._account.dropped_frames = dropped_frames
             self._do(None)
+            self._closed = True
             self._thread.join(_GOODBYE_S)
             if self._thread.is_alive():
                 self._lost("the disk hangs")
         return self.folder
 
     def _do(self, job: Callable[[], None] | None) -> None:
-        if self.error is not None:
+        if self.error is not None or self._closed:
             return
         try:
             self._jobs.put_nowait(job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -40,7 +41,9 @@ class Microphone:
     def __init__(self, library: Any, *, chunk_ms: int) -> None:
         self._library = library
         self._chunk_ms = chunk_ms
-        self._pieces: asyncio.Queue[bytes] = asyncio.Queue(_WAITING)
+        self._pieces: deque[bytes] = deque(maxlen=_WAITING)  # the oldest goes: what is old must not be heard as new
+        self._came_one = asyncio.Event()
+        self._waking = False
         self._loop = asyncio.get_running_loop()
         self._resampler = av.AudioResampler(format="s16", layout="mono", rate=MIC_RATE)
         self._stream: Any = None
@@ -66,19 +69,22 @@ class Microphone:
 
     async def pieces(self) -> AsyncIterator[bytes]:
         while True:
-            raw = await self._pieces.get()
-            frame = av.AudioFrame.from_ndarray(np.frombuffer(raw, "<i2").reshape(1, -1), format="s16", layout="mono")
-            frame.sample_rate = self._rate
-            yield b"".join(one.to_ndarray().tobytes() for one in self._resampler.resample(frame))
+            await self._came_one.wait()
+            self._came_one.clear()
+            self._waking = False
+            while self._pieces:
+                raw = np.frombuffer(self._pieces.popleft(), "<i2").reshape(1, -1)
+                frame = av.AudioFrame.from_ndarray(raw, format="s16", layout="mono")
+                frame.sample_rate = self._rate
+                yield b"".join(one.to_ndarray().tobytes() for one in self._resampler.resample(frame))
+                await asyncio.sleep(0)  # a device that runs wild must not hold up the rest of us
 
     def _came(self, data: Any, frames: int, time: object, status: object) -> None:
-        """In PortAudio's own thread."""
-        self._loop.call_soon_threadsafe(self._put, bytes(data))
-
-    def _put(self, piece: bytes) -> None:
-        if self._pieces.full():
-            self._pieces.get_nowait()  # the oldest, as everywhere: what is old must not be heard as if it were now
-        self._pieces.put_nowait(piece)
+        """In PortAudio's own thread. One wake-up at a time: a flood of them would drown the event loop, and Ctrl-C in it."""
+        self._pieces.append(bytes(data))
+        if not self._waking:
+            self._waking = True
+            self._loop.call_soon_threadsafe(self._came_one.set)
 
 
 class Loudspeaker:
