@@ -80,6 +80,12 @@ def parser() -> argparse.ArgumentParser:
         help="wss:// address that leads to this app's port past a gateway without WebSocket; live conversations open their socket there",
     )
     it.add_argument(
+        "--control",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="start and stop servers from the page's Server tab (default: only when no other machine reaches the page)",
+    )
+    it.add_argument(
         "--rehearsal-args", default="", help=argparse.SUPPRESS
     )  # for tests: passed on to the rehearsal engine
     return it
@@ -108,8 +114,19 @@ def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path
         runs=given.runs,
         max_sessions=given.max_sessions,
         public_realtime_url=given.public_realtime_url,
+        control=_switch(given.control, it),
         rehearsal_args=tuple(shlex.split(given.rehearsal_args)),
     )
+
+
+def _switch(given: bool | str | None, it: argparse.ArgumentParser) -> bool | None:
+    """A switch from the command line is one already; from the environment or the file it is a word."""
+    if not isinstance(given, str):
+        return given
+    word = given.lower()
+    if word not in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+        it.error(f"control = {given}: true or false")
+    return word in ("1", "true", "yes", "on")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,6 +13,9 @@ from starlette.types import ASGIApp
 from launch.engine import RehearsalEngine
 from launch.here import state_dir
 from ui import pill
+from ui.control import routes as control
+from ui.control.switch import why_not
+from ui.control.tool import Tool
 from ui.desk import Desk
 from ui.gateway import Gateway
 from ui.guard import Guard, SessionCookies
@@ -20,7 +23,6 @@ from ui.head import head
 from ui.live import reception, speech
 from ui.live.neighbour import Neighbour
 from ui.live.real_lounge import real_lounge
-from ui.live.reference import Voices
 from ui.options import Options
 from ui.page import build_page
 from ui.stage import BROWSER_PATH, BrowserFiles
@@ -40,13 +42,8 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
     client = ServerClient(server, api_key=options.api_key if options.server else None, timeouts=timeouts)
     turns = Turns(client, options.runs)
     neighbour = Neighbour(client.base_url, state_dir(os.environ))
-    lounge = real_lounge(
-        client.base_url,
-        options.api_key if options.server else None,
-        options.runs,
-        options.max_sessions or neighbour.sessions(),
-        rehearsal=engine is not None,
-    )
+    key = options.api_key if options.server else None
+    lounge = real_lounge(client.base_url, key, options.runs, options.max_sessions, rehearsal=engine is not None)
     guard = Guard()
     t = texts()
 
@@ -61,9 +58,8 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(pill.router(client, guard, engine))
     app.include_router(speech.router(turns, guard, server, key=client.needs_key))
-    app.include_router(
-        reception.router(lounge, client, guard, Voices(neighbour.reference), options.public_realtime_url)
-    )
+    app.include_router(reception.router(lounge, client, guard, neighbour, options.public_realtime_url))
+    app.include_router(control.router(Tool(os.environ), guard, why_not(options), options.server))
     app.mount(BROWSER_PATH, BrowserFiles())
     gr.mount_gradio_app(
         app,

@@ -37,7 +37,11 @@ def head(t: Texts, first: Literal["auto", "zh", "en"]) -> str:
 
 def _page(t: Texts, language: Language) -> dict[str, str]:
     """What scripts say by key. The terminal's and the endpoints' sentences are no business of the page."""
-    return {key: text for key, text in t.table(language).items() if key.startswith(("pill.", "stage.", "duplex."))}
+    return {
+        key: text
+        for key, text in t.table(language).items()
+        if key.startswith(("pill.", "stage.", "duplex.", "server."))
+    }
 
 
 def pairs(t: Texts) -> dict[str, str]:
@@ -58,4 +62,4 @@ def pairs(t: Texts) -> dict[str, str]:
 
 def _elsewhere(key: str) -> bool:
     """Said by key (the stage, the duplex tab), or not on the page at all (the terminal, the endpoints)."""
-    return key.startswith(("stage.", "duplex.", "launch.", "console.", "api."))
+    return key.startswith(("stage.", "duplex.", "server.", "launch.", "console.", "api."))

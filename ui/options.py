@@ -10,7 +10,8 @@ from typing import Literal
 @dataclass(frozen=True)
 class Options:
     """``server`` None: rehearse on this machine. Times in seconds. ``max_sessions``: conversations at once, None: as the
-    server admits. ``public_realtime_url``: wss:// address of this app's port for sockets, without a slash at its end."""
+    server admits. ``public_realtime_url``: wss:// address of this app's port for sockets, without a slash at its end.
+    ``control``: whether the page may start and stop servers; None: where nobody else reaches it."""
 
     server: str | None
     host: str
@@ -23,4 +24,5 @@ class Options:
     runs: Path
     max_sessions: int | None = None
     public_realtime_url: str | None = None
+    control: bool | None = None
     rehearsal_args: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from ui.tabs.audio import AudioTab
 from ui.tabs.duplex import build_duplex
 from ui.tabs.image import ImageTab
 from ui.tabs.multi_turn import MultiTurn
+from ui.tabs.server import build_server
 from ui.tabs.shape import Shape
 from ui.tabs.text_speech import TextSpeech
 from ui.tabs.video import VideoTab
@@ -52,6 +53,8 @@ def build_page(t: Texts, desk: Desk, client: ServerClient, guard: Guard, options
                     endpoints.add(actions, shape)
             with gr.Tab(t("page.tab.duplex"), id="duplex"):
                 build_duplex()
+            with gr.Tab(t("page.tab.server"), id="server"):
+                build_server()
         page.unload(leave)
     return page
 

@@ -1,0 +1,108 @@
+"""``python -m launch`` as the page uses it: the same commands, read here, and carried out in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from launch import cli
+from launch.explain import explain_text
+from launch.faults import tell
+from launch.here import Here
+from launch.layouts import NAMES
+from launch.log_file import LogFile
+from launch.log_text import decode
+from launch.output import Output
+from launch.records import Records
+from launch.redact import text as redacted
+from launch.watch import look, proc, read_progress, settled
+from ui.turn.parts import Language
+
+_HOUSE = Path(__file__).resolve().parents[2]
+_TAIL = 80  # lines of a log shown: two screens, and few enough to search at every look
+Shown = dict[str, Any]
+
+
+class Tool:
+    """``environ``: of the app's shell; ``root``: the file system looked at (tests pass another). Blocks: use a thread."""
+
+    def __init__(self, environ: Mapping[str, str], root: Path = Path("/")) -> None:
+        self._environ = environ
+        self._root = root
+        self._acting = asyncio.Lock()
+
+    def read(self, language: Language, *words: object) -> Shown:
+        """The JSON of a command that changes nothing (docs/launch-json.md); ``{"error": …}`` where it fails."""
+        out, errors = io.StringIO(), io.StringIO()
+        cli.main([*map(str, words), "--json", "--lang", language], self._environ, out, errors, self._root)
+        return json.loads(out.getvalue())
+
+    def starts(self) -> list[Shown]:
+        """How far each of our servers has come: ``{port, stages: [{stage, phase, share, took_s}], percent}``."""
+        here = self._here("en")
+        shown = []
+        for record in self._records(here):
+            server = look(record, here)
+            if server.state in ("stopped", "zombie"):
+                continue
+            held = proc(here).output(record.process.pid) if record.process and server.alive else None
+            progress = read_progress(Path(record.log), held)
+            stages = [
+                {"stage": stage.stage, "phase": stage.phase, "share": stage.share, "took_s": stage.took_s}
+                for _, stage in sorted(progress.stages.items())
+            ]
+            shown.append({"port": record.port, "percent": progress.percent, "stages": stages})
+        return shown
+
+    def log(self, port: int, language: Language) -> Shown:
+        """The end of the log of our server on ``port``: ``lines``, and ``marks`` with the line (from 0) each stands on."""
+        here = self._here(language)
+        record = next((record for record in self._records(here) if record.port == port), None)
+        if record is None:
+            return {"log": None, "lines": [], "marks": []}
+        alive = record.process is not None and proc(here).alive(record.process)
+        held = proc(here).output(record.process.pid) if record.process is not None and alive else None
+        with LogFile(Path(record.log), held, _TAIL) as file:
+            lines = [redacted(decode(line)) for line in file.lines()][-_TAIL:]
+        marks = []
+        for hit in explain_text("\n".join(lines)):
+            told = tell(hit.fault.id, {}, language)
+            words = {"id": hit.fault.id, "severity": told.severity, "cause": told.cause, "cure": told.cure}
+            marks.append({"line": hit.line - 1, **words})
+        return {"log": record.log, "lines": lines, "marks": marks}
+
+    async def act(self, language: Language, *words: object) -> Shown:
+        """Starts, stops or restarts, one at a time, in a process of its own: a server is no child of the page's."""
+        line = [sys.executable, "-m", "launch", *map(str, words), "--json", "--lang", language]
+        async with self._acting:
+            process = await asyncio.create_subprocess_exec(
+                *line,
+                cwd=_HOUSE,
+                env=dict(self._environ),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            try:
+                out, _ = await process.communicate()
+            except asyncio.CancelledError:
+                process.terminate()
+                await process.wait()
+                raise
+        return json.loads(out)
+
+    @staticmethod
+    def layouts() -> Sequence[str]:
+        """The names that may be started from the page. A deploy file of one's own is started from the command line."""
+        return NAMES
+
+    def _here(self, language: Language) -> Here:
+        return Here(Output(language, True, io.StringIO(), io.StringIO()), self._environ, self._root)
+
+    def _records(self, here: Here) -> list[Any]:
+        return [settled(record, proc(here)) for record in Records(here.state_dir()).all()[0]]
