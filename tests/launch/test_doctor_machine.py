@@ -16,7 +16,7 @@ from launch.layouts import layout
 from launch.output import Output
 from launch.versions import installed
 from tests.launch.console import launch
-from tests.launch.running import Box, free_port, until
+from tests.launch.running import ROOT, Box, free_port, until
 from tests.launch.test_doctor import ids
 
 
@@ -118,8 +118,12 @@ def test_stages_of_a_dead_start_and_the_line_that_ends_them(machine: Box) -> Non
     assert {str(pid) for pid in ended} == left
 
 
-def test_status_does_without_the_doctor() -> None:
+def test_status_does_without_the_doctor(tmp_path: Path) -> None:
     """It is typed often, and the doctor brings half of the launcher along."""
-    code = "import sys; from launch.cli import main; main(['status']); print([n for n in sys.modules if 'doctor' in n])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    code = (
+        "import sys; from launch.cli import main; main(['status'], {'HOME': sys.argv[1]});"
+        "print([name for name in sys.modules if 'doctor' in name])"
+    )
+    line = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
