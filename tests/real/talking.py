@@ -14,13 +14,14 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.ui.turn.asking import wav
-from ui.live.moments import APPEND_S, MIC_RATE, Moment
-from ui.live.session import LiveSession
+from ui.live.moments import APPEND_S, MIC_RATE, Listening, Moment
+from ui.live.session import LiveSession, Wire
 from ui.live.setup import Setup
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 PIECE = int(MIC_RATE * APPEND_S) * 2
-TONE = (np.sin(2 * np.pi * 220 * np.arange(2 * MIC_RATE) / MIC_RATE) * 6000).astype("<i2").tobytes()
+TONE = (np.sin(2 * np.pi * 220 * np.arange(MIC_RATE) / MIC_RATE) * 6000).astype("<i2").tobytes()
+"""A second of speech, as far as the scripted model goes, and the reference voice."""
 M = TypeVar("M", bound=Moment)
 
 
@@ -63,7 +64,7 @@ class Sockets:
 class Talk:
     """A session and its microphone. ``saying``: what is left to say; silence after it."""
 
-    def __init__(self, live: LiveSession, sockets: Sockets, log: list[dict[str, Any]]) -> None:
+    def __init__(self, live: LiveSession, sockets: Sockets, log: list[str]) -> None:
         self.live = live
         self.sockets = sockets
         self.log = log
@@ -82,9 +83,11 @@ class Talk:
     def of(self, kind: type[M]) -> list[M]:
         return [each for each in self.seen if isinstance(each, kind)]
 
-    def answered(self, type: str) -> int:
-        """How many events of ``type`` the server has sent."""
-        return sum(each["way"] == "in" and each["event"].get("type") == type for each in self.log)
+    async def answered(self, type: str, times: int) -> None:
+        """Until the server has sent so many events of ``type``."""
+        async with asyncio.timeout(5):
+            while self.log.count(type) < times:
+                await self.until(Listening)
 
     async def _speak(self) -> None:
         while True:
@@ -101,9 +104,14 @@ async def talk(url: str, *, server_vad: bool = False, mic: bool = True) -> Async
         reference=wav(TONE, MIC_RATE),
         server_vad=server_vad,
     )
-    log: list[dict[str, Any]] = []
+    log: list[str] = []  # the types of what the server sent
+
+    def note(wire: Wire) -> None:
+        if wire["way"] == "in":
+            log.append(wire["event"]["type"])
+
     sockets = Sockets()
-    async with LiveSession(url, setup, connect=sockets, log=lambda event: log.append(dict(event))) as live:
+    async with LiveSession(url, setup, connect=sockets, log=note) as live:
         here = Talk(live, sockets, log)
         speaking = asyncio.create_task(here._speak()) if mic else None
         try:
