@@ -106,6 +106,8 @@ class Conversation:
         self._forget_away()
         box = self.outbox
         number = box.sent if after is None else min(after, box.last)
+        if self.ended is not None:
+            number = min(number, box.last - 1)  # whoever comes is told that it is over
         if after and not box.holds(number):
             box.say(say.notice(OmniError("live-page-gap")))
         if after is None and self._visited and self.ended is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from launch.errors import ServerRefused
 from ui.live.conversation import Conversation, Patience
 from ui.live.moments import Opened
 from ui.live.seams import OpenSession, Recorder
@@ -16,6 +17,7 @@ from ui.live.setup import Setup
 
 LIMIT = 2
 """Conversations at once where nobody says otherwise: the bundled duplex deploy file of 0.26 admits two."""
+_QUEUE = 32  # more than ever stand before one stand; whoever comes then is told to come later
 _KEEP = 16  # ended conversations whose recording can still be fetched; the files stay on disk
 
 _GOODBYE_S = 0.7  # of the 2 s in which Ctrl-C ends the app; a server that answers closes a session in milliseconds
@@ -47,8 +49,9 @@ class Lounge:
     """Owns every conversation's task. Belongs to one event loop; ``close`` ends all of them.
 
     At most ``limit`` run at once, so that the server never has to refuse one of ours; ``None``: what the server says
-    of itself once it has opened one, ``LIMIT`` before. Others wait in the order they came. An owner has one
-    conversation: a new one ends the old, and takes its place or its position. ``record`` makes a recording.
+    of itself once it has opened one, else what is known of it (``expected``), else ``LIMIT``. Others wait in the order
+    they came. An owner has one conversation: a new one ends the old, and takes its place or its position. ``record``
+    makes a recording.
     """
 
     def __init__(
@@ -72,18 +75,23 @@ class Lounge:
         self._closed = False
         self.server: Opened | None = None
         """The session opened last: what the server can, as far as it is known."""
+        self.expected: int | None = None
+        """How many sessions the server was started for, where somebody knows."""
 
     @property
     def limit(self) -> int:
         if self._given is not None:
             return self._given
         said = self.server.capabilities.get("max_sessions") if self.server is not None else None
-        return said if isinstance(said, int) and said > 0 else LIMIT
+        return said if isinstance(said, int) and said > 0 else self.expected or LIMIT
 
     def open(self, owner: str, wishes: Wishes) -> Conversation:
-        """A conversation for ``owner``, running or queued. Their earlier one ends. Raises ``RuntimeError`` once closed."""
+        """A conversation for ``owner``, running or queued. Their earlier one ends. Raises ``ServerRefused`` (live-queue-full)
+        when too many wait, ``RuntimeError`` once closed."""
         if self._closed:
             raise RuntimeError("the lounge is closed")
+        if len(self._waiting) >= _QUEUE:
+            raise ServerRefused("live-queue-full", waiting=len(self._waiting))
         conversation = Conversation(
             secrets.token_urlsafe(12),
             owner,

@@ -24,6 +24,7 @@ from ui.live.bundle import bundled
 from ui.live.conversation import Conversation
 from ui.live.lounge import Lounge, Wishes
 from ui.live.manners import INSTRUCTIONS_MOST, instructions, manners
+from ui.live.neighbour import Neighbour
 from ui.live.page_wire import Told
 from ui.live.recording import NAMES
 from ui.live.reference import UPLOAD_MOST, Voices
@@ -50,14 +51,15 @@ def router(
     lounge: Lounge,
     client: ServerClient,
     guard: Guard,
-    voices: Voices,
+    neighbour: Neighbour,
     public_url: str | None = None,
     *,
     limits: Limits | None = None,
 ) -> APIRouter:
-    """The routes. ``public_url``: ``wss://…`` under which this app's port is reached where the page's own address takes
-    no WebSocket; the page opens its sockets there, with a ticket in place of its cookie."""
-    tickets = Tickets()
+    """The routes. ``neighbour``: what this machine knows of the server. ``public_url``: ``wss://…`` under which this
+    app's port is reached where the page's own address takes no WebSocket; the page opens its sockets there, with a ticket
+    in place of its cookie."""
+    tickets, voices = Tickets(), Voices(neighbour.reference)
 
     def owner_of(connection: HTTPConnection) -> str:
         owner = guard.owner(connection.scope)
@@ -89,16 +91,16 @@ def router(
     async def open(asked: Asked, request: Request, owner: str = the_owner) -> Any:
         try:
             model = await client.model()
-            reference = await asyncio.to_thread(voices.wav, asked.voice, owner)
+            setup = Setup(
+                model=model,
+                instructions=instructions(asked.instructions, asked.language),
+                reference=await asyncio.to_thread(voices.wav, asked.voice, owner),
+                server_vad=asked.server_vad,
+            )
+            lounge.expected = await asyncio.to_thread(neighbour.sessions)  # it may have been started since
+            conversation = lounge.open(owner, Wishes(setup, asked.record))
         except OmniError as error:
             return _refusal(error)
-        setup = Setup(
-            model=model,
-            instructions=instructions(asked.instructions, asked.language),
-            reference=reference,
-            server_vad=asked.server_vad,
-        )
-        conversation = lounge.open(owner, Wishes(setup, asked.record))
         return {"id": conversation.id, "socket": address(conversation, request)}
 
     @routes.post("/{id}/ticket")

@@ -21,6 +21,7 @@ UPLOAD_MOST = 32 << 20
 SHORT_S, LONG_S = 3.0, 10.0
 """Advised: less holds too little of a voice, more costs 10 tokens of context a second and copies no better."""
 _UPLOADS = 32  # of all owners, 1 MB each at most; the oldest is forgotten
+_OWN = 3  # of one owner: nobody pushes the others' out
 _DEFAULT = "asset:assistant-en"
 _SERVER: Mapping[Language, str] = {"zh": "服务器自带的声音", "en": "The server's own voice"}
 
@@ -91,8 +92,9 @@ class Voices:
         elif total > LONG_S:
             notices.append(Notice("live-voice-long", {"seconds": f"{total:.0f}"}))
         upload = Upload(secrets.token_urlsafe(16), owner, sound, tuple(notices))
-        while len(self._uploads) >= _UPLOADS:
-            del self._uploads[next(iter(self._uploads))]
+        own = [token for token, it in self._uploads.items() if it.owner == owner]
+        for token in own[: 1 - _OWN] if len(own) >= _OWN else list(self._uploads)[: 1 - _UPLOADS]:
+            del self._uploads[token]
         self._uploads[upload.token] = upload
         return upload
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import httpx
@@ -19,9 +20,9 @@ from ui.guard import Guard
 from ui.live.conversation import Conversation, Patience
 from ui.live.lounge import Lounge
 from ui.live.moments import Closed, Interrupted, Moment, Opened, Speech
+from ui.live.neighbour import Neighbour
 from ui.live.page_wire import HEADER, MICROPHONE
 from ui.live.reception import router
-from ui.live.reference import Voices
 from ui.live.relay import Limits
 from ui.live.setup import Setup
 
@@ -185,7 +186,7 @@ async def house(
     patience: Patience = QUICK,
     record: Callable[[Setup], Any] | None = None,
     public_url: str | None = None,
-    voices: Voices | None = None,
+    neighbour: Neighbour | None = None,
     limits: Limits | None = None,
 ) -> AsyncIterator[House]:
     sessions: list[ScriptedSession] = []
@@ -197,7 +198,8 @@ async def house(
     lounge = Lounge(open_session, limit=limit, patience=patience, record=record)
     client, guard = ModelClient(), Guard()
     app = FastAPI()
-    routes = router(lounge, client, guard, voices or Voices(), public_url, limits=limits)  # type: ignore[arg-type]
+    neighbour = neighbour or Neighbour("http://127.0.0.1:1", Path("nowhere"))
+    routes = router(lounge, client, guard, neighbour, public_url, limits=limits)  # type: ignore[arg-type]
     app.include_router(routes)
     sock = listen("127.0.0.1", 0)
     config = uvicorn.Config(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from launch.errors import ServerRefused
 from tests.ui.live.scripted import OPENED, QUICK, Reader, ScriptedSession, house
 from ui.live.lounge import LIMIT, Lounge, Wishes
 from ui.live.setup import Setup
@@ -45,8 +47,14 @@ class Bar:
 
         self.lounge = Lounge(open_session, patience=how.pop("patience", QUICK), **how)
 
+    async def until(self, true: Callable[[], object]) -> None:
+        """Waits for what must happen."""
+        async with asyncio.timeout(10):
+            while not true():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
     async def settle(self) -> None:
-        """Lets everything happen that can happen now."""
+        """Gives time to what must not happen."""
         await asyncio.sleep(0.15)
 
 
@@ -88,10 +96,10 @@ async def test_no_more_than_the_limit_and_the_others_are_told_their_position() -
 async def test_a_place_is_free_only_when_the_server_has_it_back() -> None:
     bar = Bar(limit=1)
     conversations = [bar.lounge.open(f"owner {n}", WISHES) for n in range(5)]
-    for conversation in conversations:
-        await bar.settle()
+    for number, conversation in enumerate(conversations, 1):
+        await bar.until(lambda number=number: len(bar.sessions) == number)
         conversation.leave("stop")
-    await bar.settle()
+    await bar.until(lambda: not bar.lounge._lives)
     assert (len(bar.sessions), bar.most, bar.busy) == (5, 1, 0)
     await bar.lounge.close()
 
@@ -113,6 +121,7 @@ async def test_who_waits_gets_in_when_the_server_turns_out_to_have_more_places()
     await bar.settle()
     assert len(bar.sessions) == 2
     bar.sessions[0].say(replace(OPENED, capabilities={"max_sessions": 3}))
+    await bar.until(lambda: len(bar.sessions) == 3)
     await bar.settle()
     assert len(bar.sessions) == 3
     await bar.lounge.close()
@@ -122,9 +131,9 @@ async def test_an_owner_has_one_conversation_and_the_new_one_takes_the_old_ones_
     bar = Bar(limit=1)
     old = bar.lounge.open("ann", WISHES)
     waiting = bar.lounge.open("bob", WISHES)
-    await bar.settle()
+    await bar.until(lambda: old.opened)
     new = bar.lounge.open("ann", WISHES)
-    await bar.settle()
+    await bar.until(lambda: new.opened)
     assert old.ended is not None
     assert (old.ended.reason, old.ended.fault is not None) == ("taken-over", True)
     assert (new.opened, waiting.opened) == (OPENED, None)
@@ -149,12 +158,21 @@ async def test_who_gives_up_in_the_queue_never_reaches_the_server() -> None:
     first = bar.lounge.open("ann", WISHES)
     page, _ = first.attach(None)
     left = bar.lounge.open("bob", WISHES)
-    await asyncio.sleep(0.15)
+    await bar.until(lambda: left.ended)
     assert left.ended is not None
     assert left.ended.reason == "page-gone"
     assert len(bar.sessions) == 1
     assert bar.lounge.crowd("bob").queued == 0
     first.detach(page)
+    await bar.lounge.close()
+
+
+async def test_the_queue_has_an_end() -> None:
+    bar = Bar(limit=1)
+    for n in range(33):
+        bar.lounge.open(f"owner {n}", WISHES)
+    with pytest.raises(ServerRefused, match="live-queue-full"):
+        bar.lounge.open("one too many", WISHES)
     await bar.lounge.close()
 
 
@@ -171,7 +189,7 @@ async def test_a_closed_lounge_leaves_nothing_and_takes_nobody() -> None:
     before = asyncio.all_tasks()
     bar = Bar(limit=2)
     conversations = [bar.lounge.open(f"owner {n}", WISHES) for n in range(5)]
-    await bar.settle()
+    await bar.until(lambda: len(bar.sessions) == 2)
     await bar.lounge.close()
     assert asyncio.all_tasks() == before
     assert bar.busy == 0
@@ -183,10 +201,10 @@ async def test_a_closed_lounge_leaves_nothing_and_takes_nobody() -> None:
 async def test_ended_conversations_are_forgotten_in_time() -> None:
     bar = Bar(limit=50)
     conversations = [bar.lounge.open(f"owner {n}", WISHES) for n in range(30)]
-    await bar.settle()
+    await bar.until(lambda: all(conversation.opened for conversation in conversations))
     for conversation in conversations:
         conversation.leave("stop")
-    await asyncio.sleep(0.2)
+    await bar.until(lambda: not bar.lounge._lives)
     kept = [it for it in conversations if bar.lounge.get(it.id, it.owner) is it]
     assert kept == conversations[-16:]
     await bar.lounge.close()

@@ -81,14 +81,19 @@ def test_an_upload_becomes_a_short_mono_wav(tmp_path: Path, seconds: float, kept
 
 def test_an_upload_is_its_owners_and_the_oldest_goes(tmp_path: Path) -> None:
     voices, path = Voices(), tone(tmp_path / "a.wav", 3)
-    first = voices.take(path, "ann")
+    bobs = voices.take(path, "bob")
+    mine = [voices.take(path, "ann").token for _ in range(5)]
     with pytest.raises(InputError):
-        voices.wav(f"upload:{first.token}", "bob")
-    for _ in range(32):
-        last = voices.take(path, "ann")
-    with pytest.raises(InputError):
-        voices.wav(f"upload:{first.token}", "ann")
-    assert voices.wav(f"upload:{last.token}", "ann")
+        voices.wav(f"upload:{bobs.token}", "ann")
+    for token in mine[:2]:
+        with pytest.raises(InputError):
+            voices.wav(f"upload:{token}", "ann")
+    for token in mine[2:]:
+        assert voices.wav(f"upload:{token}", "ann")
+    assert voices.wav(f"upload:{bobs.token}", "bob")
+    for n in range(40):
+        voices.take(path, f"visitor {n}")
+    assert len(voices._uploads) == 32
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF....WAVE", b"\x89PNG\r\n\x1a\n" + bytes(100)])
@@ -188,3 +193,13 @@ def test_a_server_started_here_is_known_by_its_record(tmp_path: Path) -> None:
     assert here.reference() is None
     (tmp_path / "servers" / "8091.json").write_text(json.dumps([1]))
     assert here.reference() is None
+
+
+async def test_the_app_admits_what_a_server_started_here_was_started_for(tmp_path: Path) -> None:
+    deploy = tmp_path / "duplex.yaml"
+    deploy.write_text("duplex_session: {max_sessions: 5}\n")
+    async with house(neighbour=Neighbour("http://127.0.0.1:8091", tmp_path)) as it, it.http() as http:
+        assert (await http.get("/live/state")).json()["limit"] == 2
+        record(tmp_path, tmp_path, deploy)
+        await it.open()
+        assert (await http.get("/live/state")).json()["limit"] == 5
