@@ -18,6 +18,7 @@ from tests.running import running_app
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 RATE = 48_000
+ROUNDING = 2  # of 32,768: the engine takes sound apart as floats
 OUT = 200  # frames of the fade of a flush, and some
 
 # Seconds of the microphone. The session is open well before the first; a decision falls up to a second late, and the interruption
@@ -103,9 +104,10 @@ async def test_two_questions_and_an_interruption(app: str, ear: Ear, tmp_path: P
 
     # What reached the model is what the microphone heard, without a hole.
     heard = np.frombuffer(b"".join(ear.heard), "<i2")
-    first = find(heard, tapped.microphone)
-    assert first >= 0
-    assert np.array_equal(heard[: len(tapped.microphone) - first], tapped.microphone[first : first + len(heard)])
+    left = tapped.microphone[shift(heard, tapped.microphone) :]
+    both = min(len(left), len(heard))
+    assert both > 10 * 16_000
+    assert np.abs(left[:both].astype(int) - heard[:both]).max() <= ROUNDING
     assert likeness(heard, said[::3]) > 0.5
     assert dropped == 0
 
@@ -129,10 +131,8 @@ async def test_two_questions_and_an_interruption(app: str, ear: Ear, tmp_path: P
     assert b"-->" in kept["transcript.srt"]
 
 
-def find(part: np.ndarray, whole: np.ndarray) -> int:
-    """Where ``part`` begins in ``whole``, sample by sample; -1: nowhere."""
-    loud = int(np.argmax(np.abs(part)))
-    for at in np.flatnonzero(whole == part[loud]):
-        if at >= loud and np.array_equal(whole[at - loud : at - loud + 1_600], part[:1_600]):
-            return int(at - loud)
-    return -1
+def shift(part: np.ndarray, whole: np.ndarray) -> int:
+    """Where ``part`` begins in ``whole``: the best correlation."""
+    size = 1 << int(np.ceil(np.log2(len(part) + len(whole))))
+    both = np.fft.irfft(np.fft.rfft(whole.astype(float), size) * np.conj(np.fft.rfft(part.astype(float), size)), size)
+    return int(np.argmax(both[: len(whole)]))
