@@ -16,6 +16,7 @@ from tests.ui.live.fake_server import Peer, Script, fake_server
 from ui.live.account import Facts
 from ui.live.chunks import Chunks
 from ui.live.console import Console
+from ui.live.duplex_talk import Talk
 from ui.live.ear import Ear
 from ui.live.moments import MIC_RATE, SPEECH_RATE, Speech
 from ui.live.recording import Recording
@@ -23,7 +24,6 @@ from ui.live.result import Result
 from ui.live.session import LiveSession
 from ui.live.setup import Setup, Waits
 from ui.live.source import FileSource
-from ui.live.duplex_talk import Talk
 
 QUICK = replace(Waits(), connect=2, open=2, close=1, ack=0.01, retry_first=0.01, retry_most=0.05)
 SPOKEN = np.full(MIC_RATE * 2 // 5, 5_000, "<i2").tobytes()  # 0.4 s
