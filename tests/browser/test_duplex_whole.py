@@ -18,7 +18,7 @@ from tests.running import running_app
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 RATE = 48_000
-ROUNDING = 2  # of 32,768: the engine takes sound apart as floats
+ROUNDING = 1  # of 32,768: the engine takes sound apart as floats
 OUT = 200  # frames of the fade of a flush, and some
 
 # Seconds of the microphone. The session is open well before the first; a decision falls up to a second late, and the interruption
