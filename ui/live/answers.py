@@ -25,6 +25,8 @@ from ui.live.moments import (
 
 _BYTES_PER_MS = SPEECH_RATE * 2 / 1000
 _OURS = ("stop", "voice")
+_YIELDS = ("turn_detected", "barge_in")
+"""Why a server stops an answer because the user has the word. Any other end leaves valid what was sent of it."""
 _STATUS: dict[str, SpokenStatus] = {"completed": "completed", "cancelled": "cancelled"}
 
 Since = Literal["user-stopped", "last-listen", "session-opened"]
@@ -170,7 +172,7 @@ class Answers:
         id, status, reason = event.ended
         if (answer := self._by_id.get(id)) is None or answer.done:
             return
-        if status == "cancelled":
+        if status == "cancelled" and reason in _YIELDS:
             self.yielded()
         self._end(answer, _STATUS.get(status, "failed"), reason)
 

@@ -80,6 +80,27 @@ async def test_a_listen_in_the_middle_of_an_answer_is_the_models_yield() -> None
     assert [each.by for each in of(Interrupted, seen)] == ["model"]
 
 
+async def test_leaving_in_the_middle_of_an_answer_ends_it_without_a_flush() -> None:
+    async def script(peer: Peer) -> None:
+        await peer.open()
+        await peer.begin("r1")
+        await peer.say("r1", "Well", 1000, 1000)
+        await peer.receive("session.close")
+        await peer.done("r1", "cancelled", "session_close")
+        await peer.send("session.closed", event={})
+        peer.cut()
+
+    async with fake_server(script) as server, LiveSession(server.url, SETUP, waits=QUICK) as live:
+        moments = live.moments()
+        seen: list[Moment] = []
+        await until(moments, Caption, seen)
+        await live.close()
+        seen += await rest(moments)
+    assert of(Interrupted, seen) == []
+    assert [(each.status, each.reason) for each in of(Spoken, seen)] == [("cancelled", "session_close")]
+    assert ended(seen) == ("closed", None)
+
+
 async def test_stop_after_the_last_word_was_made_only_flushes() -> None:
     async def script(peer: Peer) -> None:
         await peer.open()

@@ -218,8 +218,10 @@ async def test_a_dead_stage_takes_the_session_with_it_and_that_is_said(wire: str
         seen: list[Moment] = []
         back = await until(moments, Back, seen)
     assert not back.resumed
-    assert [(each.status, each.reason) for each in of(Spoken, seen)] == [("failed", "lost")]
-    assert [each.by for each in of(Interrupted, seen)] == ["lost"]
+    (spoken,) = of(Spoken, seen)
+    # Whether its last words get out is a matter of chance, as with the real one.
+    assert (spoken.status, spoken.reason) in (("failed", "lost"), ("cancelled", "engine_dead"))
+    assert len(of(Opened, seen)) == 2
 
 
 @pytest.mark.parametrize("wire", WIRES)
