@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,7 +124,7 @@ def plan(request: Request, here: Here, *, dry: bool = False) -> Plan:
             if Path(model).is_dir() or not offline
             else [Finding("model-not-here", {"model": model}, severity="degraded" if dry else None)]
         ),
-        *([] if offline else _hub(model, {**here.environ, **dict(word.partition("=")[::2] for word in request.env)})),
+        *([] if offline else _hub(model, {**here.environ, **_given(request.env)})),
     ]
     # Video-MME's users give the server a media folder; for everybody else 64 images are plenty. Notes are for `lint`.
     findings = [
@@ -194,6 +194,11 @@ def _hub(model: str, environ: Mapping[str, str]) -> list[Finding]:
     flags = offline_flags(environ)
     facts = {"model": model, "flags": ", ".join(flags), "command": launch_line("weights")}
     return [Finding("hub-id-offline", facts)] if flags else []
+
+
+def _given(words: Sequence[str]) -> dict[str, str]:
+    """``K=V`` words as variables."""
+    return {name: value for name, _, value in (word.partition("=") for word in words)}
 
 
 def offline_flags(environ: Mapping[str, str]) -> list[str]:
