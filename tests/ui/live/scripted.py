@@ -24,6 +24,7 @@ from ui.live.neighbour import Neighbour
 from ui.live.page_wire import HEADER, MICROPHONE
 from ui.live.reception import router
 from ui.live.relay import Limits
+from ui.live.seams import OpenSession
 from ui.live.setup import Setup
 
 OPENED = Opened(0.1, "duplex-1", "0.30", True, True, 300.0, {"supports_barge_in": True})
@@ -188,14 +189,16 @@ async def house(
     public_url: str | None = None,
     neighbour: Neighbour | None = None,
     limits: Limits | None = None,
+    open_session: OpenSession | None = None,
 ) -> AsyncIterator[House]:
+    """``open_session``: another session than the scripted one."""
     sessions: list[ScriptedSession] = []
 
-    def open_session(setup: Setup, log: Callable[[Mapping[str, Any]], None] | None) -> ScriptedSession:
+    def scripted(setup: Setup, log: Callable[[Mapping[str, Any]], None] | None) -> ScriptedSession:
         sessions.append(ScriptedSession(setup, log))
         return sessions[-1]
 
-    lounge = Lounge(open_session, limit=limit, patience=patience, record=record)
+    lounge = Lounge(open_session or scripted, limit=limit, patience=patience, record=record)
     client, guard = ModelClient(), Guard()
     app = FastAPI()
     neighbour = neighbour or Neighbour("http://127.0.0.1:1", Path("nowhere"))
