@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from launch.faults import explain
+from launch.rehearsal.brain.canned import CannedBrain
 from launch.rehearsal.wire.realtime.lobby import Limits
 from tests.engine import running_engine
 from tests.ui.live.asking import QUICK, SETUP, WIRES, ended, notices, of, rest, until
@@ -118,7 +119,8 @@ async def test_talked_over_with_server_vad_it_stops() -> None:
     def loud(piece: int) -> bool:
         return over.is_set() or 5 < piece <= 12
 
-    async with running_engine(wire="0.30") as url, talking(url, setup=setup, loud=loud) as live:
+    brain = CannedBrain(audio_s=20.0)  # long enough to be talked over
+    async with running_engine(brain, wire="0.30") as url, talking(url, setup=setup, loud=loud) as live:
         moments = live.moments()
         seen: list[Moment] = []
         await until(moments, Speaking, seen)
