@@ -101,7 +101,7 @@ class Lobby:
             before.say(json.dumps(stamped(replaced)))
             before.end(1000, "session_replaced")
         self._seat(place, attachment)
-        more = {} if self.wire == "0.26" else {"session": session.describe()}
+        more = {} if self.wire == "0.26" else {"session": session.describe("resumed")}
         resumed = {"type": "session.resumed", "session_id": session.id, **more, **self._papers(place)}
         attachment.say(json.dumps(stamped(resumed)))
         for text in missed:

@@ -29,6 +29,7 @@ class Playback:
     def __init__(self, *, strict: bool) -> None:
         self._strict = strict
         self._answers: OrderedDict[str, Cursors] = OrderedDict()
+        self._settled: set[str] = set()
         self.now = Cursors()
         """Of the newest answer."""
 
@@ -36,6 +37,10 @@ class Playback:
         self.now = self._answers[response_id] = Cursors()
         if len(self._answers) > KEPT:
             self._answers.popitem(last=False)
+
+    def settle(self) -> None:
+        """The user's next turn was committed: what is acknowledged of earlier answers comes too late for 0.30."""
+        self._settled = set(self._answers)
 
     def grow(self, ms: int) -> None:
         """``ms`` more were made and sent."""
@@ -60,6 +65,12 @@ class Playback:
                 words = f"No assistant response item is registered for {response_id}."
                 raise Refusal("playback_item_not_found", words)
             cursors = self.now
+        if self._strict and response_id in self._settled:
+            raise too_late()
         cursors.played_ms = max(cursors.played_ms, int(played))
         cursors.committed_ms = max(cursors.committed_ms, int(committed) if isinstance(committed, int | float) else 0)
         return f"item_{response_id}", cursors
+
+
+def too_late() -> Refusal:
+    return Refusal("playback_ack_too_late", "playback.ack arrived after a later user input was committed.")

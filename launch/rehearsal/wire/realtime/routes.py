@@ -86,7 +86,7 @@ async def _transcription(socket: WebSocket) -> None:
                     {"type": "error", "error": "Missing required field: model", "code": "invalid_event"}
                 )
             elif kind == "input_audio_buffer.commit":
-                words = "Model not validated. Send session.update with a model first."
+                words = "Model not validated. Make sure to validate the model by sending a session.update event."
                 await socket.send_json({"type": "error", "error": words, "code": "model_not_validated"})
             elif kind not in ("session.update", "input_audio_buffer.append"):
                 await socket.send_json(

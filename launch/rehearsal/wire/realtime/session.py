@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from launch.rehearsal.brain.brain import SAMPLE_RATE, Brain, Part, Said
-from launch.rehearsal.wire.realtime.capabilities import CAPABILITIES, GENERIC
+from launch.rehearsal.wire.realtime.describing import MIC_RATE, Style, session_object
 from launch.rehearsal.wire.realtime.envelope import Projection
 from launch.rehearsal.wire.realtime.journal import Journal
 from launch.rehearsal.wire.realtime.listening import UNIT, Listener
 from launch.rehearsal.wire.realtime.opening import Opening
+from launch.rehearsal.wire.realtime.overhearing import ServerVad
 from launch.rehearsal.wire.realtime.playback import Playback
 from launch.rehearsal.wire.realtime.refusals import Refusal
 from launch.rehearsal.wire.realtime.speaking import Answer, Slice
@@ -23,8 +24,6 @@ from launch.rehearsal.wire.sound import wav_header
 UNIT_S = 1.0  # when nothing comes in although something is to be said, a silent unit stands in (§4.5)
 AT_ONCE = 2  # slices with which an answer begins: a second in hand, so that a unit may come late without a hole
 REMEMBERED = 4  # turns of the conversation that go with a question; Whisper hears each sound once only
-SILENT_RMS = 0.003  # of full scale: the server's own bound for "speech-looking" (§4.3)
-MIC_RATE = 16_000
 
 
 class DuplexSession:
@@ -47,8 +46,7 @@ class DuplexSession:
         self.turn_id = 0
         self._brain = brain
         self._listener = Listener(brain.detector())
-        self._overheard = brain.detector() if opening.vad else None
-        self._vad = opening.vad
+        self._ear = ServerVad(brain.detector()) if opening.vad else None
         self._input = bytearray()
         self._picture: bytes | None = None
         self._came = asyncio.Event()
@@ -66,92 +64,57 @@ class DuplexSession:
 
     # What the client asks
 
-    def describe(self) -> dict[str, Any]:
-        """The session object of session.created, with whatever the client sent echoed, its voice included (§4.2)."""
-        opening = self.opening
-        capabilities = dict(CAPABILITIES[self.wire])
-        if not opening.native:
-            capabilities["implementation_level"] = GENERIC
-        return {
-            **{key: value for key, value in opening.echo.items() if key not in ("extra_body",)},
-            "id": self.id,
-            "state": "open",
-            "turn_state": "speaking" if self._response_id else "idle",
-            "epoch": self.epoch,
-            "turn_id": self.turn_id,
-            "active_request_id": None,
-            "active_response_id": self._response_id,
-            "active_response_turn_id": self.turn_id if self._response_id else None,
-            "model": opening.model,
-            "modalities": list(opening.modalities),
-            "instructions": opening.instructions or None,
-            "voice": None,
-            "response_format": opening.container,
-            "temperature": opening.echo.get("temperature"),
-            "max_tokens": opening.echo.get("max_tokens"),
-            "speed": opening.echo.get("speed"),
-            "idle_timeout_s": opening.idle_s,
-            "overlap_policy": "barge_in_on_speech" if self._vad else "listen_only",
-            "overlap_short_ack_ms": 700,
-            "overlap_barge_in_ms": 1200,
-            "overlap_silence_rms": SILENT_RMS,
-            "playback_commit_policy": "ack_only",
-            "playback": self.playback.now.as_dict(),
-            "capabilities": capabilities,
-            "input_audio_format": opening.in_format,
-            "output_audio_format": "wav" if opening.container == "wav" else "pcm16",
-            "turn_detection": opening.echo.get("turn_detection"),
-            "object": "realtime.session",
-            "type": "realtime",
-            "output_modalities": list(opening.modalities),
-            "audio": {
-                "input": {"format": {"type": "audio/pcm", "rate": MIC_RATE}, "sample_rate_hz": MIC_RATE},
-                "output": {"format": {"type": "audio/pcm"}},
-            },
-            "input_audio_transcription": None,
-            "tracing": None,
-        }
+    def describe(self, style: Style = "realtime") -> dict[str, Any]:
+        """The session object of session.created."""
+        return session_object(
+            self.opening,
+            self.wire,
+            session_id=self.id,
+            epoch=self.epoch,
+            turn_id=self.turn_id,
+            response_id=self._response_id,
+            vad=self._ear is not None,
+            playback=self.playback.now,
+            style=style,
+        )
 
     def append(self, pcm: bytes, loud: bool, picture: bytes | None = None) -> None:
         """The next sound of the microphone, s16le mono at 16 kHz. ``loud``: it looks like speech."""
         self.touched = time.monotonic()
         if picture is not None:
             self._picture = picture
-        if loud and not self._noticed:
-            self._noticed = True
-            self.tell({"type": "input_audio_buffer.speech_started", "audio_start_ms": 0, "item_id": self._item_in})
+        if loud and self._ear is None:
+            self.notice()
         self._input += pcm
         self._appended = True
         self._came.set()
 
+    def notice(self, at_ms: int = 0) -> None:
+        """Something that looks like speech was heard: said once, until the user's turn is over."""
+        if not self._noticed:
+            self._noticed = True
+            self.tell({"type": "input_audio_buffer.speech_started", "audio_start_ms": at_ms, "item_id": self._item_in})
+
     async def overhear(self, pcm: bytes) -> None:
-        """With server_vad: the user's voice over an answer ends it (0.30; captured in ws_vad_barge_in)."""
-        if self._overheard is None:
+        """With server_vad: the user's turns are told, and their voice over an answer ends it."""
+        if self._ear is None:
             return
-        heard = await asyncio.to_thread(self._overheard, pcm)
+        heard = await asyncio.to_thread(self._ear.hear, pcm)
+        if heard.turn == "started":
+            self.notice(heard.at_ms)
+        elif heard.turn == "stopped":
+            self._noticed = False
+            item, self._item_in = self._item_in, f"item_{uuid.uuid4().hex}"
+            self.tell({"type": "input_audio_buffer.speech_stopped", "audio_end_ms": heard.at_ms, "item_id": item})
         if self._response_id is None:
             return
-        duration_ms = 1000 * len(pcm) // (2 * MIC_RATE)
-        action, reason = "listen", "auto_response_continuous"
-        if heard.voice_s > 0:
-            action, reason = "barge_in", "server_vad_speech_started"
-        decision = {
-            "type": "overlap.decision",
-            "session_id": self.id,
-            "epoch": self.epoch,
-            "policy": "barge_in_on_speech",
-            "action": action,
-            "reason": reason,
-        }
-        more = {"duration_ms": duration_ms, "overlap_speech_ms": round(1000 * heard.voice_s), "buffer_audio": True}
-        self.tell({**decision, "metadata": decision | more})
-        if action == "barge_in":
+        self.tell(heard.decision(self.id, self.epoch))
+        if heard.voice_ms:
             await self.cancel("turn_detected")
 
     def listen_for_voice(self, on: bool) -> None:
         """Switches server_vad in an open session."""
-        self._vad = on
-        self._overheard = self._brain.detector() if on else None
+        self._ear = ServerVad(self._brain.detector(), speaking=self._noticed) if on else None
 
     async def commit(self) -> None:
         """The client says that its turn ends here. Raises ``Refusal`` when nothing was said since the last time."""
@@ -175,7 +138,9 @@ class DuplexSession:
             return
         self._noticed = False
         self.tell({"type": "input_audio_buffer.speech_stopped", "audio_end_ms": 0, "item_id": item})
-        self.tell(committed | {"message": {"role": "user", "content": [_NATIVE_AUDIO]}})
+        message = {"role": "user", "content": [_NATIVE_AUDIO]}
+        self.tell(committed | {"history_len": len(self._talk), "message": message})
+        self.playback.settle()
         self._commit = True
         self._came.set()
 
@@ -185,9 +150,13 @@ class DuplexSession:
 
     async def cancel(self, reason: str) -> bool:
         """Ends the answer that is being spoken; False when there is none."""
-        answer, response_id = self._answer, self._response_id
-        if answer is None or response_id is None:
+        if self._response_id is None:
             return False
+        await self._stop(reason)
+        return True
+
+    async def _stop(self, reason: str) -> None:
+        answer, response_id = self._answer, self._response_id
         cancelled_epoch, self.epoch = self.epoch, self.epoch + 1
         self._answer = self._response_id = None
         now = self.playback.now
@@ -203,9 +172,10 @@ class DuplexSession:
                 "playback": now.as_dict(),
             }
         )
-        self._remember()
-        await answer.cancel()
-        return True
+        if response_id is not None:
+            self._remember()
+        if answer is not None:
+            await answer.cancel()
 
     @property
     def pending_bytes(self) -> int:
@@ -231,7 +201,8 @@ class DuplexSession:
 
     async def close(self, reason: str) -> None:
         """Ends what is being said and the session's task."""
-        await self.cancel(reason)
+        if self.wire == "0.26":  # 0.30 has no word for an answer that a close cuts off
+            await self._stop(reason)
         if self._living is not None:
             self._living.cancel()
             await asyncio.wait([self._living])

@@ -17,6 +17,7 @@ from launch.rehearsal.wire.realtime.journal import stamped
 from launch.rehearsal.wire.realtime.lobby import Lobby, Place
 from launch.rehearsal.wire.realtime.microphone import is_loud, picture_of, sound_of
 from launch.rehearsal.wire.realtime.opening import opening
+from launch.rehearsal.wire.realtime.playback import too_late
 from launch.rehearsal.wire.realtime.refusals import Refusal
 
 EVENT_MOST = 15 << 20  # bytes of one event
@@ -177,6 +178,7 @@ class Conversation:
 
     async def _died(self, place: Place) -> None:
         self._refuse(place, Refusal("runtime_append_failed", "EngineCore encountered an issue."))
+        place.session.send = None  # a process that dies says nothing more
         await self._lobby.end(place, "engine_dead")
         self._attachment.end(1012)
 
@@ -201,7 +203,12 @@ class Conversation:
 
     async def _append(self, place: Place, event: Event) -> None:
         session = place.session
-        wave = sound_of(event, session.opening.in_format, self._lobby.wire)
+        try:
+            wave = sound_of(event, session.opening.in_format, self._lobby.wire)
+        except Refusal:
+            if self._old and event.get("audio"):
+                session.notice()  # before it looks whether it can decode it, as captured
+            raise
         picture = picture_of(event)
         if session.pending_bytes > self._lobby.limits.pending_bytes:
             raise Refusal("input_backpressure", "Too much unprocessed input; this append is lost")
@@ -260,7 +267,9 @@ class Conversation:
             raise Refusal("unsupported_native_response_options", "Native duplex takes no response options")
         if self._old:
             raise Refusal("response_create_without_input", "response.create requires committed input audio")
-        words = "Text-only turns are not supported by this duplex runtime; append input audio before response.create"
+        words = (
+            "This duplex model answers speech input only. Seed the session with initial_user_text to ask it in text."
+        )
         raise Refusal("text_only_turn_unsupported", words)
 
     async def _update(self, place: Place, event: Event) -> None:
@@ -283,7 +292,7 @@ class Conversation:
     async def _acknowledge(self, place: Place, event: Event) -> None:
         session = place.session
         if session.trouble.late_acks:
-            raise Refusal("playback_ack_too_late", "playback.ack came after the response was committed")
+            raise too_late()
         item_id, cursors = session.playback.acknowledge(event)
         session.tell(
             {

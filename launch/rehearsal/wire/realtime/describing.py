@@ -1,0 +1,81 @@
+"""The session object of ``session.created`` and its kin (protocol §4.2; captured for both versions)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from launch.rehearsal.wire.realtime.capabilities import CAPABILITIES, GENERIC
+from launch.rehearsal.wire.realtime.opening import Opening
+from launch.rehearsal.wire.realtime.playback import Cursors
+
+MIC_RATE = 16_000
+SILENT_RMS = 0.003  # of full scale: ``overlap_silence_rms``
+Style = Literal["native", "resumed", "realtime"]
+
+
+def session_object(
+    opening: Opening,
+    wire: str,
+    *,
+    session_id: str,
+    epoch: int,
+    turn_id: int,
+    response_id: str | None,
+    vad: bool,
+    playback: Cursors,
+    style: Style = "realtime",
+) -> dict[str, Any]:
+    """``style``: 0.26's ``/v1/duplex`` tells the engine's part only; ``resumed`` (0.30) adds what the client sent, its
+    voice included; the rest of the time there is a Realtime part besides."""
+    capabilities = dict(CAPABILITIES[wire])
+    if not opening.native:
+        capabilities["implementation_level"] = GENERIC
+    engine = {
+        "id": session_id,
+        "state": "open",
+        "turn_state": "assistant_playing" if response_id else "idle",
+        "epoch": epoch,
+        "turn_id": turn_id,
+        "active_request_id": f"{session_id}.stage0" if turn_id or response_id else None,
+        "active_response_id": response_id,
+        "active_response_turn_id": turn_id if response_id else None,
+        "model": opening.model,
+        "modalities": list(opening.modalities),
+        "instructions": opening.instructions or None,
+        "voice": None,
+        "response_format": opening.container,
+        "temperature": opening.echo.get("temperature"),
+        "max_tokens": opening.echo.get("max_tokens"),
+        "speed": opening.echo.get("speed"),
+        "idle_timeout_s": opening.idle_s,
+        "overlap_policy": "barge_in_on_speech" if vad else "listen_only",
+        "overlap_short_ack_ms": 700,
+        "overlap_barge_in_ms": 1200,
+        "overlap_silence_rms": SILENT_RMS,
+        "playback_commit_policy": "ack_only",
+        "playback": playback.as_dict(),
+        "capabilities": capabilities,
+    }
+    if style == "native":
+        return engine
+    sent = {
+        **{key: value for key, value in opening.echo.items() if key != "extra_body"},
+        **engine,
+        "input_audio_format": opening.in_format,
+        "output_audio_format": "wav" if opening.container == "wav" else "pcm16",
+        "turn_detection": opening.echo.get("turn_detection"),
+    }
+    if style == "resumed":
+        return sent
+    return {
+        **sent,
+        "object": "realtime.session",
+        "type": "realtime",
+        "output_modalities": list(opening.modalities),
+        "audio": {
+            "input": {"format": {"type": "audio/pcm", "rate": MIC_RATE}, "sample_rate_hz": MIC_RATE},
+            "output": {"format": {"type": "audio/pcm"}},
+        },
+        "input_audio_transcription": None,
+        "tracing": None,
+    }
