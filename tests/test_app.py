@@ -148,6 +148,9 @@ def test_options_come_by_flag_environment_file_default(
         (["--first-event-s", "0"], "more than 0"),
         (["--server", "localhost:8091"], "http://"),
         (["--api-key-file", "nowhere"], "nowhere"),
+        (["--max-sessions", "0"], "1 or more"),
+        (["--public-realtime-url", "https://public.example"], "wss://"),
+        (["--public-realtime-url", "wss://public.example/?token=1"], "wss://"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_told(
@@ -161,6 +164,12 @@ def test_an_option_that_cannot_be_used_is_told(
 
 def test_the_server_may_be_given_as_the_sdk_would(tmp_path: Path) -> None:
     assert app.options(["--server", "http://127.0.0.1:8091/v1/"], {}, tmp_path).server == "http://127.0.0.1:8091"
+
+
+def test_how_many_talk_and_where_their_sockets_go(tmp_path: Path) -> None:
+    given = app.options(["--max-sessions", "4", "--public-realtime-url", "wss://public.example/app/"], {}, tmp_path)
+    assert (given.max_sessions, given.public_realtime_url) == (4, "wss://public.example/app")
+    assert (app.options([], {}, tmp_path).max_sessions, app.options([], {}, tmp_path).public_realtime_url) == (None, None)
 
 
 def test_an_unknown_line_of_the_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

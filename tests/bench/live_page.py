@@ -39,7 +39,7 @@ class Visitor:
     def socket(self, after: int | None = None) -> websockets.connect:
         query = "" if after is None else f"?after={after}"
         headers = {"origin": self.url, "cookie": self.cookie}
-        address = f"{self.url.replace('http', 'ws')}{self.path}{query}"
+        address = f"{self.url.replace('http', 'ws')}/{self.path}{query}"
         return websockets.connect(address, additional_headers=headers, proxy=None, compression=None)
 
     async def leave(self) -> None:

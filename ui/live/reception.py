@@ -76,13 +76,13 @@ def router(
         return conversation
 
     def address(conversation: Conversation, request: Request) -> str:
-        """Where the page opens its next socket."""
-        path = f"/live/{conversation.id}/socket"
+        """Where the page opens its next socket: relative to the page, which may lie below a gateway's path."""
+        path = f"live/{conversation.id}/socket"
         if public_url is None:
             return path
         # The guard has seen that this origin is our own page's.
         ticket = tickets.issue(conversation.id, conversation.owner, request.headers["origin"])
-        return f"{public_url}{path}?ticket={ticket}"
+        return f"{public_url}/{path}?ticket={ticket}"
 
     the_owner, the_conversation = Depends(owner_of), Depends(mine)
     routes = APIRouter(prefix="/live")

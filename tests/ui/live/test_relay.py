@@ -76,6 +76,13 @@ async def test_frames_go_both_ways_through_one_port() -> None:
         await it.quiet()
 
 
+async def test_the_sockets_address_is_relative_to_the_page() -> None:
+    async with house() as it, it.http() as http:
+        opened = (await http.post("/live", json={})).json()
+        assert opened["socket"] == f"live/{opened['id']}/socket"
+        assert (await http.post(f"/live/{opened['id']}/ticket")).json() == {"socket": opened["socket"]}
+
+
 async def test_every_text_frame_has_a_number_and_every_speech_frame_takes_one() -> None:
     async with house() as it:
         id = await it.open()
