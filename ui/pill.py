@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import Literal
 
 from fastapi import APIRouter, HTTPException, Request
@@ -15,6 +17,8 @@ from ui.texts import LANGUAGES
 from ui.turn.client import ServerClient
 from ui.turn.parts import Language
 
+StartAt = Callable[[str], int | None]
+
 
 class Told(BaseModel):
     """A fault of the catalogue in one language."""
@@ -24,7 +28,8 @@ class Told(BaseModel):
 
 
 class Pill(BaseModel):
-    """What the pill shows. ``loading``: what the rehearsal engine is loading; ``round_trip_ms``: of one health check."""
+    """What the pill shows. ``loading``: what the rehearsal engine is loading; ``percent``:
+    of a start by the launcher; ``round_trip_ms``: of one health check."""
 
     state: Literal["starting", "ready", "busy", "gone"]
     model: str | None
@@ -32,28 +37,35 @@ class Pill(BaseModel):
     round_trip_ms: float | None
     rehearsal: bool
     loading: str | None
+    percent: int | None
     fault: dict[Language, Told] | None
 
 
-def router(client: ServerClient, guard: Guard, engine: RehearsalEngine | None) -> APIRouter:
-    """``GET /server``. ``engine``: the rehearsal engine of ours behind ``client``, if it is one."""
+def router(client: ServerClient, guard: Guard, engine: RehearsalEngine | None, start_at: StartAt) -> APIRouter:
+    """``GET /server``. ``engine``: the rehearsal engine of ours behind ``client``, if it is one. ``start_at``: how far a
+    start of ``python -m launch`` at an address has come, in percent."""
     routes = APIRouter()
 
     @routes.get("/server")
     async def server(request: Request) -> Pill:
         if guard.owner(request.scope) is None:
             raise HTTPException(403, "no session: reload the page")
-        return await pill(client, engine)
+        return await pill(client, engine, start_at)
 
     return routes
 
 
-async def pill(client: ServerClient, engine: RehearsalEngine | None) -> Pill:
-    """The state now. An engine of ours that nobody answers for yet is starting, not gone, as long as it lives."""
+async def pill(client: ServerClient, engine: RehearsalEngine | None, start_at: StartAt) -> Pill:
+    """The state now. An engine of ours that nobody answers for yet is starting, not gone, as long as it lives; so is a
+    server that the launcher is starting on this machine."""
     seen = await client.state()
     state, error = seen.state, seen.error
     if engine is not None and state in ("gone", "starting"):
         state, error = ("gone", engine.error) if engine.error else ("starting", None)
+    percent = None
+    if engine is None and state in ("gone", "starting"):
+        percent = await asyncio.to_thread(start_at, client.base_url)
+        state, error = (state, error) if percent is None else ("starting", None)
     return Pill(
         state=state,
         model=seen.model,
@@ -61,6 +73,7 @@ async def pill(client: ServerClient, engine: RehearsalEngine | None) -> Pill:
         round_trip_ms=seen.round_trip_ms,
         rehearsal=engine is not None or seen.rehearsal,
         loading=engine.loading if engine is not None and state == "starting" else None,
+        percent=percent,
         fault=_told(error),
     )
 

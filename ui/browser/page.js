@@ -1,7 +1,7 @@
 // The head of the page: the server pill, the rehearsal banner, the card with cause and cure. Asked by plain GET, so it works whatever
 // happens to the queue, and recovers by itself.
 //
-//   GET server → {state, model, wire, round_trip_ms, rehearsal, loading, fault: {zh|en: {cause, cure}} | null}   (ui/pill.py)
+//   GET server → {state, model, wire, round_trip_ms, rehearsal, loading, percent, fault: {zh|en: {cause, cure}} | null}   (ui/pill.py)
 
 import { language, t, texts } from "./language.js";
 import omni from "./omni.js";
@@ -40,11 +40,12 @@ function prose(sentence) {
 function draw() {
   const pill = document.getElementById("omni-pill");
   if (!pill || !shown) return;
-  const { state, model, wire, round_trip_ms, rehearsal, loading, fault } = shown;
+  const { state, model, wire, round_trip_ms, rehearsal, loading, percent, fault } = shown;
   pill.dataset.state = state;
   pill.querySelector("b").textContent = t(`pill.${state}`);
   const rest = [
     loading ? t("pill.loading", { what: loading }) : model,
+    percent === null || percent === undefined ? null : `${percent} %`,
     wire,
     round_trip_ms === null || round_trip_ms === undefined ? null : t("pill.round_trip", { ms: Math.max(1, Math.round(round_trip_ms)) }),
   ];

@@ -65,13 +65,22 @@ def router(tool: Tool, guard: Guard, why_not: Why | None, server: str | None) ->
 
         return await asyncio.to_thread(look)
 
-    @routes.get("/log")
+    @routes.get("/log", dependencies=may)
     async def log(port: Annotated[int, Query(ge=1, le=65_535)], language: Language = "en") -> dict[str, Any]:
         return await asyncio.to_thread(tool.log, port, language)
 
     @routes.get("/doctor")
-    async def doctor(layout: str = "1card", language: Language = "en") -> dict[str, Any]:
-        return await asyncio.to_thread(tool.read, language, "doctor", "--layout", _known(tool, layout))
+    async def doctor(
+        request: Request,
+        layout: str = "1card",
+        port: Annotated[int, Query(ge=1, le=65_535)] = 8091,
+        model: Annotated[str, Query(max_length=400)] = "",
+        language: Language = "en",
+    ) -> dict[str, Any]:
+        if model:  # whether a folder is there is nothing to tell a stranger
+            host(request)
+        words = ["doctor", "--layout", _known(tool, layout), "--port", port, *_model(model)]
+        return await asyncio.to_thread(tool.read, language, *words)
 
     @routes.get("/forward")
     async def forward(
@@ -111,14 +120,19 @@ def _known(tool: Tool, layout: str) -> str:
 
 def _words(tool: Tool, start: Start) -> list[object]:
     words: list[object] = ["up", "--layout", _known(tool, start.layout), "--port", start.port]
-    if start.model:
-        # A folder or nothing: what is in it is judged by the launcher, and never shown.
-        if not Path(start.model).is_absolute() or not Path(start.model).is_dir():
-            raise HTTPException(422, "no such folder")
-        words.append(f"--model={start.model}")
+    words += _model(start.model)
     if start.cards.strip():
         words.append(f"--cards={start.cards}")
     return words
+
+
+def _model(folder: str) -> list[str]:
+    """A folder or nothing: what is in it is judged by the launcher, and never shown."""
+    if not folder:
+        return []
+    if not Path(folder).is_absolute() or not Path(folder).is_dir():
+        raise HTTPException(422, "no such folder")
+    return [f"--model={folder}"]
 
 
 def _by_address(host: str) -> bool:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from launch import cli
+from launch.errors import LaunchError
 from launch.explain import explain_text
-from launch.faults import tell
+from launch.faults import explain, tell
 from launch.here import Here
 from launch.layouts import NAMES
 from launch.log_file import LogFile
@@ -39,8 +40,15 @@ class Tool:
     def read(self, language: Language, *words: object) -> Shown:
         """The JSON of a command that changes nothing (docs/launch-json.md); ``{"error": …}`` where it fails."""
         out, errors = io.StringIO(), io.StringIO()
-        cli.main([*map(str, words), "--json", "--lang", language], self._environ, out, errors, self._root)
-        return json.loads(out.getvalue())
+        code = cli.main([*map(str, words), "--json", "--lang", language], self._environ, out, errors, self._root)
+        return _document(out.getvalue(), language, code)
+
+    def start_at(self, url: str) -> int | None:
+        """Percent of a start of ours whose server will answer at ``url``; ``None`` when none is under way there."""
+        here = self._here("en")
+        record = next((record for record in self._records(here) if record.url == url and not record.stopped), None)
+        server = look(record, here) if record is not None else None
+        return server.percent if server is not None and server.state == "starting" else None
 
     def starts(self) -> list[Shown]:
         """How far each of our servers has come: ``{port, stages: [{stage, phase, share, took_s}], percent}``."""
@@ -94,7 +102,7 @@ class Tool:
                 process.terminate()
                 await process.wait()
                 raise
-        return json.loads(out)
+        return _document(out, language, process.returncode)
 
     @staticmethod
     def layouts() -> Sequence[str]:
@@ -106,3 +114,11 @@ class Tool:
 
     def _records(self, here: Here) -> list[Any]:
         return [settled(record, proc(here)) for record in Records(here.state_dir()).all()[0]]
+
+
+def _document(printed: str | bytes, language: Language, code: int | None) -> Shown:
+    """What a command printed. One that was killed in the middle has printed nothing."""
+    if printed:
+        return json.loads(printed)
+    told = explain(LaunchError("launcher-silent", code="—" if code is None else code), language)
+    return {"error": {"id": told.id, "severity": told.severity, "cause": told.cause, "cure": told.cure, "detail": ""}}

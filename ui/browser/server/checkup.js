@@ -6,9 +6,9 @@ import { word } from "./labels.js";
 import { button, failure, finding } from "./pieces.js";
 
 export class CheckUp {
-  /** @param {() => string} layout */
-  constructor(layout) {
-    this.layout = layout;
+  /** @param {() => {layout: string, model: string, port: number}} wanted */
+  constructor(wanted) {
+    this.wanted = wanted;
     this.title = make("h2");
     this.press = button("omni-server-button", "", () => this.#check());
     this.told = make("div", "omni-server-told");
@@ -23,10 +23,10 @@ export class CheckUp {
   }
 
   async #check() {
-    const layout = this.layout();
+    const { layout, model, port } = this.wanted();
     this.press.disabled = true;
     this.told.replaceChildren(make("p", "omni-server-small", [word("doctor.busy")]));
-    const answer = await get("control/doctor", { layout });
+    const answer = await get("control/doctor", { layout, model, port });
     this.press.disabled = false;
     const wrong = failure(answer ?? { refused: true });
     if (wrong) return this.told.replaceChildren(wrong);

@@ -61,6 +61,7 @@ class Card {
     const other = server.state === "ready" && own !== server.url;
     this.use.replaceChildren(...(other ? [make("p", "omni-server-small", [word("use"), ". ", word("use_help")]), copyable(`python app.py --server ${server.url}`)] : []));
     const acts = may && server.ours;
+    this.fold.hidden = !acts;
     const stop = button("omni-server-button", word("stop"), () => confirm(this.ask, word("stop_sure", { port: this.port }), () => this.#act("control/stop")));
     const restart = button("omni-server-button", word("restart"), () => confirm(this.ask, word("restart_sure", { port: this.port }), () => this.#act("control/restart")));
     this.acts.replaceChildren(...(acts ? [stop, restart] : []));

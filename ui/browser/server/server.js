@@ -27,7 +27,7 @@ class ServerRoom {
     this.lost.hidden = true;
     this.running = new Running(() => this.look());
     this.start = new StartForm(() => this.look());
-    this.checkup = new CheckUp(() => this.start.layout);
+    this.checkup = new CheckUp(() => this.start.wanted);
     this.tunnel = new Tunnel();
     root.replaceChildren(
       this.lost,

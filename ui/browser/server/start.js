@@ -75,7 +75,7 @@ export class StartForm {
     this.model.box.hidden = this.cards.box.hidden = none;
   }
 
-  get #asked() {
+  get wanted() {
     const model = this.model.box.hidden ? "" : this.model.input.value.trim();
     const cards = this.cards.box.hidden ? "" : this.cards.input.value.trim();
     return { layout: this.layout, model, cards, port: Number(this.port.input.value) };
@@ -97,7 +97,7 @@ export class StartForm {
   /** @param {string} path */
   async #order(path) {
     this.told.replaceChildren(make("p", "omni-server-small", [word("acting")]));
-    const answer = await post(path, this.#asked);
+    const answer = await post(path, this.wanted);
     const wrong = failure(answer);
     this.told.replaceChildren(...(wrong ? [wrong] : []));
     return wrong ? null : answer;

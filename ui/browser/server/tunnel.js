@@ -1,6 +1,6 @@
 // @ts-check
 /** The forward guide with a form: the very line to type on one's own computer. */
-import { make, write } from "../texts.js";
+import { make, prose, write } from "../texts.js";
 import { get } from "./asking.js";
 import { word } from "./labels.js";
 import { button, copyable, failure } from "./pieces.js";
@@ -40,7 +40,7 @@ export class Tunnel {
     const wrong = failure(answer ?? { refused: true });
     if (wrong) return this.told.replaceChildren(wrong);
     const lines = ["openssh", "powershell", "config"].flatMap((name) => [make("p", "omni-server-small", [word(`forward.${name}`)]), copyable(answer[name])]);
-    const notes = make("ul", "omni-server-notes", Object.values(answer.notes).map((note) => make("li", "", [String(note)])));
+    const notes = make("ul", "omni-server-notes", Object.values(answer.notes).map((note) => make("li", "", prose(String(note)))));
     this.told.replaceChildren(...lines, notes);
   }
 }
