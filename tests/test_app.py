@@ -169,7 +169,10 @@ def test_the_server_may_be_given_as_the_sdk_would(tmp_path: Path) -> None:
 def test_how_many_talk_and_where_their_sockets_go(tmp_path: Path) -> None:
     given = app.options(["--max-sessions", "4", "--public-realtime-url", "wss://public.example/app/"], {}, tmp_path)
     assert (given.max_sessions, given.public_realtime_url) == (4, "wss://public.example/app")
-    assert (app.options([], {}, tmp_path).max_sessions, app.options([], {}, tmp_path).public_realtime_url) == (None, None)
+    assert (app.options([], {}, tmp_path).max_sessions, app.options([], {}, tmp_path).public_realtime_url) == (
+        None,
+        None,
+    )
 
 
 def test_an_unknown_line_of_the_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

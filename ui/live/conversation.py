@@ -269,12 +269,12 @@ class Conversation:
                 continue
             if self._muted_at is None and now - page.heard_at > self._patience.asleep:
                 page.leave(STOPPED_READING)
-            dropped = session.dropped_frames + self.page_dropped
+            left = session.idle_left_s
             self.outbox.say(
                 say.Clock(
                     session_s=round(self._at() - self.opened.at, 1),
-                    idle_left_s=session.idle_left_s,
-                    dropped_frames=dropped,
+                    idle_left_s=None if left is None else round(left, 1),
+                    dropped_frames=session.dropped_frames + self.page_dropped,
                 )
             )
 

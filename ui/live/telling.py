@@ -53,7 +53,10 @@ def told(moment: Moment, opened: Opened | None) -> say.AppWord | None:
             return say.Flush(response=moment.response, by=moment.by)
         case Latency():
             return say.Took(
-                response=moment.response, since=moment.since, ttft_ms=moment.ttft_ms, ttfp_ms=moment.ttfp_ms
+                response=moment.response,
+                since=moment.since,
+                ttft_ms=_tenths(moment.ttft_ms),
+                ttfp_ms=_tenths(moment.ttfp_ms),
             )
         case Noticed():
             return say.notice(moment.notice)
@@ -72,3 +75,7 @@ def _open(opened: Opened | None) -> say.State:
         camera=opened.camera,
         idle_s=opened.idle_s,
     )
+
+
+def _tenths(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
