@@ -46,6 +46,7 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
     key = options.api_key if options.server else None
     lounge = real_lounge(client.base_url, key, options.runs, options.max_sessions, rehearsal=engine is not None)
     guard = Guard()
+    tool = Tool(os.environ)
     t = texts()
 
     @asynccontextmanager
@@ -61,10 +62,10 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
         await client.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(pill.router(client, guard, engine))
+    app.include_router(pill.router(client, guard, engine, tool.start_at))
     app.include_router(speech.router(turns, guard, server, key=client.needs_key))
     app.include_router(reception.router(lounge, client, guard, neighbour, options.public_realtime_url))
-    app.include_router(control.router(Tool(os.environ), guard, why_not(options), options.server))
+    app.include_router(control.router(tool, guard, why_not(options), options.server))
     app.mount(BROWSER_PATH, BrowserFiles())
     gr.mount_gradio_app(
         app,
