@@ -47,6 +47,8 @@ async def test_live_listens_to_silence_and_answers_speech(base_url: str, say: Sa
     async with talk(base_url) as here:
         await here.until(Opened, 60)
         listening = [await here.until(Listening) for _ in range(3)]
+        await here.live.heartbeat()
+        await here.answered("session.heartbeat_ack", 1)
         say(f"listens: {', '.join(f'{each.at:.1f} s {each.reason}' for each in listening)}")
         here.saying = TONE
         speaking = await here.until(Speaking)
@@ -55,14 +57,15 @@ async def test_live_listens_to_silence_and_answers_speech(base_url: str, say: Sa
         await asyncio.sleep(0.6)
         here.live.played(speaking.response, spoken.duration_ms + 5000)
         await here.answered("playback.acknowledged", 2)
-        (latency,) = here.of(Latency)
-        sound = sum(len(each.pcm) for each in here.of(Speech)) / 48
+        # A second of sound may lie across two of the model's, each of which it answers: the first answer is looked at.
+        latency, sounds = here.of(Latency)[0], [each for each in here.of(Speech) if each.response == 1]
+        sound = sum(len(each.pcm) for each in sounds) / 48
         assert (spoken.status, spoken.text) == ("completed", SENTENCE)
-        assert "".join(each.text for each in here.of(Caption)) == SENTENCE
+        assert "".join(each.text for each in here.of(Caption) if each.response == 1) == SENTENCE
         assert abs(sound - spoken.duration_ms) <= 1
         assert here.of(Unknown) == here.of(Noticed) == here.of(Interrupted) == []
         say(
-            f"speaks {spoken.text!r}, {spoken.duration_ms:.0f} ms of sound in {len(here.of(Speech))} pieces, "
+            f"speaks {spoken.text!r}, {spoken.duration_ms:.0f} ms of sound in {len(sounds)} pieces, "
             f"{latency.ttfp_ms:.0f} ms after {latency.since}; 2 acknowledgements taken, the last at "
             f"{spoken.duration_ms:.0f} ms"
         )
@@ -72,13 +75,14 @@ async def test_live_cancel(base_url: str, say: Say) -> None:
     async with talk(base_url) as here:
         await here.until(Opened, 60)
         attempt, spoken = 0, None
-        while spoken is None or (spoken.status != "cancelled" and attempt < 5):
+        while spoken is None or (spoken.status != "cancelled" and attempt < 20):
             attempt += 1  # the tiny model has said all within milliseconds: the cancel may come too late
             here.saying = TONE
             speaking = await here.until(Speaking)
             await here.live.interrupt("stop")
             await here.until(Listening)
-            spoken, interrupted = here.of(Spoken)[-1], here.of(Interrupted)[-1]
+            spoken = next(each for each in here.of(Spoken) if each.response == speaking.response)
+            interrupted = here.of(Interrupted)[-1]
         assert spoken.status == "cancelled"
         assert (interrupted.by, interrupted.response) == ("stop", speaking.response)
         here.saying = TONE
@@ -102,10 +106,10 @@ async def test_live_resumes_after_a_cut(base_url: str, say: Say) -> None:
         back = await here.until(Back)
         while len(here.of(Spoken)) < 1:
             await here.until(Spoken)
-        (spoken,) = here.of(Spoken)
+        spoken, sounds = here.of(Spoken)[0], [each for each in here.of(Speech) if each.response == 1]
         assert back.resumed
         assert (spoken.status, spoken.text) == ("completed", SENTENCE)
-        assert abs(sum(len(each.pcm) for each in here.of(Speech)) / 48 - spoken.duration_ms) <= 1
+        assert abs(sum(len(each.pcm) for each in sounds) / 48 - spoken.duration_ms) <= 1
         say(
             f"cut in the middle of an answer, back after {back.gap_s * 1000:.0f} ms, {back.dropped_frames} frames dropped"
         )

@@ -74,6 +74,7 @@ class LiveSession:
         answers = Answers(self._moments.put_nowait, self._now, acknowledgements, self._user_stopped)
         self._desk = Desk(self._moments.put_nowait, self._now, self._outgoing, acknowledgements, answers)
         self._attachment: Attachment | None = None
+        self._hears_over = setup.server_vad
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -130,6 +131,7 @@ class LiveSession:
 
     async def hear_over(self, on: bool) -> None:
         """Switches the server's own ear for the user talking over an answer; only where ``opened.barge_in``."""
+        self._hears_over = on
         if self.opened and self.opened.barge_in:
             self._outgoing.say(hearing_over(on))
 
@@ -221,12 +223,12 @@ class LiveSession:
         self._desk.answers.opened()
         self._outgoing.camera = self.opened.camera
         self._outgoing.open(anew=True)
-        if self._setup.server_vad and self.opened.barge_in:
+        if self._hears_over and self.opened.barge_in:
             self._outgoing.say(hearing_over(True))
         self._moments.put_nowait(self.opened)
 
     async def _back(self, lost_at: float, dropped: int) -> Link:
-        """The session again, or a fresh one. Raises ``OmniError``."""
+        """The session again, or a fresh one, whose ``Opened`` comes before the ``Back``. Raises ``OmniError``."""
         self._moments.put_nowait(Lost(lost_at))
         link = await self._resumed(lost_at)
         resumed = link is not None

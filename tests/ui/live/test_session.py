@@ -173,7 +173,7 @@ async def test_server_vad_is_asked_for_only_where_it_is_offered(offered: bool) -
 @pytest.mark.parametrize("takes", [True, False])
 async def test_a_picture_goes_with_the_next_piece_where_the_server_takes_one(takes: bool) -> None:
     async def script(peer: Peer) -> None:
-        await peer.open(**({"optional_input_modalities": ["video"]} if takes else {}))
+        await peer.open(optional_input_modalities=["video"] if takes else [])
         await peer.receive("input_audio_buffer.append")
         await peer.receive("input_audio_buffer.append")
         await peer.listen()

@@ -95,10 +95,11 @@ async def test_trouble_after_every_event(kind: Kind, way: Way, wire: str) -> Non
 @pytest.mark.parametrize("wire", WIRES)
 async def test_trouble_while_it_is_being_resumed(wire: str) -> None:
     first = Trouble("cut", "down", 8)
+    again_most: dict[Way, int] = {"down": 3, "up": 2}
     again = [
         Trouble(kind, way, after, 0.05 if kind == "stall" else 0.001)
         for kind in ("cut", "half-close", "freeze", "stall", "delay")
-        for way, most in (("down", 3), ("up", 2))
+        for way, most in again_most.items()
         for after in range(most)
     ]
     await _all(wire, [(first, trouble) for trouble in again])
