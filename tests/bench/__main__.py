@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 BUILD = Path(__file__).resolve().parent.parent.parent / "build"
-MODULES = ("speech", "video_prep", "rehearsal", "page", "launch", "live")
-SOAK_MODULES = ("soak", "live_soak")
+MODULES = ("speech", "video_prep", "rehearsal", "page", "launch", "live", "live_browser")
+SOAK_MODULES = ("soak", "live_soak", "live_browser_long")
 TARGETS = {
     "first_sound_ms.median": 40.0,
     "first_sound_ms.p95": 120.0,
@@ -41,6 +41,15 @@ TARGETS = {
     "relay_cpu_pct_per_session": 2.0,
     "resume_gap_ms.p50": 700.0,
     "rehearsal_reply_s": 3.0,
+    "flush_ms.p95": 30.0,
+    "mic_frames_lost.quiet": 0.0,
+    "mic_frames_lost.stalls": 0.0,
+    "speech_bytes_lost.quiet": 0.0,
+    "speech_bytes_lost.stalls": 0.0,
+    "mic_frames_lost_long.quiet": 0.0,
+    "mic_frames_lost_long.stalls": 0.0,
+    "speech_bytes_lost_long.quiet": 0.0,
+    "speech_bytes_lost_long.stalls": 0.0,
     "launch_status_ratio": 2.5,
     "up_wait_adds_s": 1.0,
     "watch_start_pct": 0.5,

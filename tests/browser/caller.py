@@ -21,7 +21,9 @@ from tests.conftest import CHROMIUM
 FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
 TAP = (
     "async () => { const {microphone, voice} = await omniLive.tap(); const text = " + BASE64 + ";"
-    "return [text(microphone.samples.buffer), text(voice.samples.buffer), voice.marks]; }"
+    "const all = new Int16Array(microphone.frames.length * 3200);"
+    "microphone.frames.forEach((frame, i) => all.set(frame, i * 3200));"
+    "return [text(all.buffer), text(voice.samples.buffer), voice.marks]; }"
 )
 
 

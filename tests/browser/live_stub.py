@@ -1,7 +1,8 @@
 """The app's side of a live conversation as a script: `python -m tests.browser.live_stub` prints its address.
 
 The page is the real tab; behind ``/live`` somebody listens, and answers what the test posted to ``/script`` before:
-``{"answers": [{"at": s, "text": ..., "seconds": s, "pace": rtf}], "socket": "refuse" | "cut", "refusal": {...}}``.
+``{"answers": [{"at": s, "text": ..., "seconds": s, "pace": rtf, "in_turn": bool}], "open": {...}, "before": [...],
+"cut_after": frames, "socket": "refuse", "refusal": {...}, "state": {...}}``. ``in_turn``: not before the last one was interrupted.
 ``GET /heard`` tells everything that came from the page, ``GET /mic`` the microphone's samples in order.
 """
 
@@ -74,8 +75,15 @@ class Talker:
         ticking = asyncio.create_task(self.tick())
         for number, answer in enumerate(self.script.get("answers", []), 1):
             await asyncio.sleep(max(0.0, self.began + answer["at"] - time.monotonic()))
+            if answer.get("in_turn"):
+                await self.turn(number)
             await self.answer(number, answer)
         await ticking
+
+    async def turn(self, number: int) -> None:
+        """Until the answer before was interrupted."""
+        async with self.news:
+            await self.news.wait_for(lambda: self.flushed >= number - 1)
 
     async def answer(self, number: int, answer: dict[str, Any]) -> None:
         seconds, pace = answer["seconds"], answer.get("pace", 0.5)

@@ -3,8 +3,8 @@
  * The audio thread's side of the model's voice: a Line read at 24 kHz, resampled to the context's rate. The context runs at the device's
  * own rate, because an echo canceller (Firefox's most) only knows what is played that way.
  *
- * In, on `port` (from sound.js): {type: "worker", port}, {type: "latency", s} from here to the ear, {type: "tap"} for tests
- *   (processorOptions `{tap: true}`: keep what sounds, at 24 kHz)
+ * In, on `port` (from sound.js): {type: "worker", port}, {type: "latency", s} from here to the ear, "flush" as below, {type: "tap"} for tests
+ *   (processorOptions `{tap: true}`: keep what sounds, at 24 kHz, while there is an answer)
  * In, from the worker: {type: "speech", response, frame: ArrayBuffer} (wire.js), {type: "end", response}, {type: "new"} another conversation,
  *   {type: "flush", response, asked} silence, at once; `asked`: Date.now() of the decision
  * Out, to the worker:  {type: "played", response, ms} really heard of each answer, every 250 ms and at its end
@@ -24,7 +24,7 @@ const Processor = /** @type {any} */ (globalThis).AudioWorkletProcessor;
 const PIECE = 64; // frames read at once: 2.7 ms more than the sound card asked for at most
 const BEAT_S = 0.032; // 31 positions a second move a caption smoothly
 const PLAYED_S = 0.25; // how often the server hears what was heard
-const TAP_MOST = RATE * 400; // a tap somebody forgot does not fill the memory
+const TAP_MOST = RATE * 480; // a tap somebody forgot does not fill the memory
 
 class LiveDeck extends Processor {
   /** @param {{processorOptions?: {tap?: boolean}}} options */
@@ -52,7 +52,8 @@ class LiveDeck extends Processor {
     if (message.type === "worker") {
       this.worker = message.port;
       message.port.onmessage = (/** @type {MessageEvent} */ event) => this.hear(event.data);
-    } else if (message.type === "latency") this.latency = message.s;
+    } else if (message.type === "flush") this.flush(message);
+    else if (message.type === "latency") this.latency = message.s;
     else if (message.type === "tap" && this.kept) {
       const { samples, length, marks } = this.kept;
       this.port.postMessage({ type: "tap", samples: samples.slice(0, length), marks });
@@ -65,11 +66,14 @@ class LiveDeck extends Processor {
     if (message.type === "speech") line.append(message.response, new Int16Array(message.frame, HEAD), scope.currentTime);
     else if (message.type === "end") line.end(message.response);
     else if (message.type === "new") this.line = new Line();
-    else if (message.type === "flush") {
-      const heard = line.waiting;
-      line.flush(message.response);
-      if (heard) this.flushed = message;
-    }
+    else if (message.type === "flush") this.flush(message);
+  }
+
+  /** @param {{response: number, asked: number}} order */
+  flush(order) {
+    const sounds = this.line.waiting;
+    this.line.flush(order.response);
+    if (sounds) this.flushed = order;
   }
 
   /**
@@ -99,7 +103,7 @@ class LiveDeck extends Processor {
     const before = head?.reel.at;
     line.read(piece, scope.currentTime);
     if (kept && head && before === 0 && head.reel.at > 0) kept.marks.push([head.answer, kept.length]);
-    if (kept && kept.length + PIECE <= TAP_MOST && (head || line.fading || kept.length)) {
+    if (kept && kept.length + PIECE <= TAP_MOST && (head || line.fading)) {
       kept.samples.set(piece, kept.length);
       kept.length += PIECE;
     }

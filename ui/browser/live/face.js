@@ -61,14 +61,15 @@ export class Face {
     const state = stateOf(call, muted);
     this.box.dataset.state = state;
     this.box.dataset.tone = call.fault ? "bad" : TONES[state] ?? "";
-    write(this.status, word(`state.${state}`, { position: call.position, seconds: Math.max(1, Math.round(call.retry)) }));
+    write(this.status, word(`state.${call.fault ? "failed" : state}`, { position: call.position, seconds: Math.max(1, Math.round(call.retry)) }));
     show(this.mark, call.live && record);
     const last = call.rhythm.decisions.at(-1);
-    write(this.decision, call.live && last ? word(`decision.${last.what}`) : "");
+    write(this.decision, call.state === "open" && last ? word(`decision.${last.what}`) : "");
     this.#cards(call);
     this.#caption(call);
     this.#figures(call);
     this.#lines(call.dialogue);
+    for (const it of [this.timeline.canvas, this.key]) show(it, call.rhythm.levels.length > 0);
     this.timeline.draw(call.rhythm, performance.now() / 1000);
   }
 

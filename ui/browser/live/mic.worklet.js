@@ -9,9 +9,9 @@
  *   {type: "worker", port}   the worker's MessagePort; frames go there
  *   {type: "run", on}        frames leave (numbered from 0, on and on) or do not
  *   {type: "open", on}       what the microphone hears is in them, or silence
- *   {type: "tap"}            asks for the samples that left so far, for tests (processorOptions `{tap: true}`)
+ *   {type: "tap"}            asks for the frames that left so far, for tests (processorOptions `{tap: true}`)
  * Out, to the worker: {type: "frame", number, buffer} (wire.js), {type: "voice"} somebody began to speak (voice.js; not while closed)
- * Out, to the page:   {type: "level", peak, rms, speaking} every 60 ms (of what the microphone hears, sent or not), {type: "tap", samples}
+ * Out, to the page:   {type: "level", peak, rms, speaking} every 60 ms (of what the microphone hears, sent or not), {type: "tap", frames: Int16Array[]}
  */
 import { Resampler } from "./resampler.js";
 import { VoiceGate } from "./voice.js";
@@ -43,7 +43,7 @@ class MicProcessor extends Processor {
     this.peak = 0;
     this.power = 0;
     this.metered = 0;
-    /** @type {number[] | null} */
+    /** @type {Int16Array[] | null} */
     this.kept = options.processorOptions?.tap ? [] : null;
     /** @type {MessagePort | null} */
     this.worker = null;
@@ -54,7 +54,7 @@ class MicProcessor extends Processor {
   order(message) {
     if (message.type === "worker") this.worker = message.port;
     else if (message.type === "open") this.open = message.on;
-    else if (message.type === "tap") this.port.postMessage({ type: "tap", samples: Int16Array.from(this.kept ?? []) });
+    else if (message.type === "tap") this.port.postMessage({ type: "tap", frames: this.kept });
     else if (message.type === "run") {
       if (message.on && !this.running) this.number = this.filled = 0;
       this.running = message.on;
@@ -78,8 +78,8 @@ class MicProcessor extends Processor {
     const value = Math.round(Math.max(-1, Math.min(1, sample * this.gain)) * 32_767);
     this.samples[this.filled] = value;
     this.filled += 1;
-    this.kept?.push(value);
     if (this.filled < MIC_FRAME) return;
+    this.kept?.push(this.samples.slice());
     const { number, buffer } = this;
     this.worker?.postMessage({ type: "frame", number, buffer }, [buffer]);
     this.number += 1;

@@ -79,6 +79,11 @@ export class Sound {
     this.mic?.port.postMessage({ type: "open", on });
   }
 
+  /** By the shortest way; the worker, which knows of later answers, does the same. @param {number} response @param {number} asked */
+  flush(response, asked) {
+    this.deck?.port.postMessage({ type: "flush", response, asked });
+  }
+
   /** The microphone's light goes out; the loudspeaker stays for what is still heard. */
   close() {
     this.mic?.port.postMessage({ type: "run", on: false });

@@ -97,6 +97,7 @@ export class Talk {
 
   /** Stop was pressed: silence, the microphone goes on. @param {number} [asked] Date.now() of the press */
   interrupt(asked = Date.now()) {
+    this.sound.flush(this.call.dialogue.answer?.response ?? 0, asked);
     this.worker.postMessage({ type: "interrupt", asked });
   }
 

@@ -36,6 +36,8 @@ export class Timeline {
     const [mine, middle, voice] = [height * 0.24, height * 0.56, height * 0.86];
     const lane = height * 0.4;
 
+    pen.fillStyle = bar;
+    for (const y of [mine, voice]) pen.fillRect(0, y - 0.5, width, 1);
     for (const { at, rms } of rhythm.levels) {
       if (x(at) < 0) continue;
       const size = Math.max(1, Math.min(1, rms / FULL) * lane);
