@@ -12,8 +12,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
+import soundfile
 from playwright.async_api import Browser, async_playwright
 
+from tests.browser.caller import FAKE_DEVICES, write_wav
 from tests.browser.conftest import CHROMIUM_ARGS
 from tests.conftest import CHROMIUM
 from tests.shots import sheet
@@ -27,12 +30,24 @@ LOOKS = (Look("zh", "light", 1440), Look("en", "dark", 1440), Look("zh", "dark",
 CANNED = ("--brain", "canned", "--first-audio-s", "0.3", "--rtf", "0.4")
 WIDTHS = {1440: 960, 390: 390}  # of a picture on its sheet: what is small on a page must stay legible there
 HEADLESS_SOUND = "--autoplay-policy=no-user-gesture-required"
+RATE = 48_000  # Hz, of the visitors' microphone
+SILENCE_S = (1.0, 20.0)  # before their question, and until they ask again
+
+TALK_MS = 1_500  # so that words are lit and the timeline has something on it
 
 Pictures = list[tuple[str, Path]]
 
 
+def question(folder: Path) -> Path:
+    """What the visitors' microphone hears: a sample question, as a WAV."""
+    speech, rate = soundfile.read(ROOT / "assets" / "samples" / "question-en.flac")
+    speech = np.interp(np.arange(0, len(speech), rate / RATE), np.arange(len(speech)), speech)
+    before, after = (np.zeros(round(seconds * RATE)) for seconds in SILENCE_S)
+    return write_wav(folder / "question.wav", np.concatenate([before, speech, after]), RATE)
+
+
 async def answered(browser: Browser, url: str, look: Look) -> tuple[Pictures, Pictures]:
-    """All five tabs after their first sample; and the text tab empty, running and speaking."""
+    """All tabs after their first sample, the duplex tab before its first word; the text tab empty, running and speaking; a conversation."""
     tabs: Pictures = []
     states: Pictures = []
     async with Visitor.on(browser, url, look, OUT / "pages") as visitor:
@@ -48,6 +63,12 @@ async def answered(browser: Browser, url: str, look: Look) -> tuple[Pictures, Pi
             await visitor.until(tab, "done")
             await visitor.until_spoken("ended")
             tabs.append((tab, await visitor.whole(tab)))
+        await visitor.open("duplex")
+        tabs.append(("duplex", await visitor.whole("duplex")))
+        await visitor.converse("model")
+        await visitor.page.wait_for_timeout(TALK_MS)
+        states.append(("duplex", await visitor.shot("duplex-speaking")))
+        await visitor.converse("ended")
     return tabs, states
 
 
@@ -64,7 +85,10 @@ async def take(quick: bool) -> None:
     (OUT / "pages").mkdir(parents=True)
     states: dict[Look, Pictures] = {}
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*CHROMIUM_ARGS, HEADLESS_SOUND])
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[*CHROMIUM_ARGS, HEADLESS_SOUND, *FAKE_DEVICES, f"--use-file-for-fake-audio-capture={question(OUT)}"],
+        )
         with app(OUT / "runs", *(CANNED if quick else ())) as url:
             for look in LOOKS:
                 tabs, states[look] = await answered(browser, url, look)

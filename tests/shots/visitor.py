@@ -63,9 +63,10 @@ class Visitor:
 
     async def open(self, tab: str) -> None:
         """Bring a tab to the front; on a narrow page it may stand in Gradio's overflow menu."""
-        names = {"text_speech": 0, "image": 1, "audio": 2, "video": 3, "multi_turn": 4}
+        names = {"text_speech": 0, "image": 1, "audio": 2, "video": 3, "multi_turn": 4, "duplex": 5}
         await self._press(self.page.locator("#omni-tabs [role=tab]").nth(names[tab]))
-        await self._stage(tab).wait_for(state="visible", timeout=PATIENCE_MS)
+        stage = self.page.locator(".omni-live-stage") if tab == "duplex" else self._stage(tab)
+        await stage.wait_for(state="visible", timeout=PATIENCE_MS)
 
     async def press(self) -> None:
         """The first sample card of the tab."""
@@ -74,6 +75,11 @@ class Visitor:
     async def until(self, tab: str, *states: str) -> None:
         """The turn of the tab is in one of the stage's states."""
         await self._stage(tab, *states).wait_for(timeout=PATIENCE_MS)
+
+    async def converse(self, state: str) -> None:
+        """Starts a live conversation, or ends it, and waits for a state of it (``data-state`` of the duplex tab's stage)."""
+        await self._press(self.page.locator(".omni-live-start"))
+        await self.page.wait_for_selector(f'.omni-live-stage[data-state="{state}"]', timeout=PATIENCE_MS)
 
     async def until_spoken(self, *states: str) -> None:
         """The player's tape is in one of these states."""
