@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from launch.rehearsal.wire.realtime.capabilities import CAPABILITIES, GENERIC
@@ -21,12 +22,12 @@ def session_object(
     epoch: int,
     turn_id: int,
     response_id: str | None,
-    vad: bool,
+    detection: Mapping[str, Any] | None,
     playback: Cursors,
     style: Style = "realtime",
 ) -> dict[str, Any]:
     """``style``: 0.26's ``/v1/duplex`` tells the engine's part only; ``resumed`` (0.30) adds what the client sent, its
-    voice included; the rest of the time there is a Realtime part besides."""
+    voice included; the rest of the time there is a Realtime part besides. ``detection``: of server_vad, when on."""
     capabilities = dict(CAPABILITIES[wire])
     if not opening.native:
         capabilities["implementation_level"] = GENERIC
@@ -48,7 +49,7 @@ def session_object(
         "max_tokens": opening.echo.get("max_tokens"),
         "speed": opening.echo.get("speed"),
         "idle_timeout_s": opening.idle_s,
-        "overlap_policy": "barge_in_on_speech" if vad else "listen_only",
+        "overlap_policy": "barge_in_on_speech" if detection else "listen_only",
         "overlap_short_ack_ms": 700,
         "overlap_barge_in_ms": 1200,
         "overlap_silence_rms": SILENT_RMS,
@@ -63,7 +64,7 @@ def session_object(
         **engine,
         "input_audio_format": opening.in_format,
         "output_audio_format": "wav" if opening.container == "wav" else "pcm16",
-        "turn_detection": opening.echo.get("turn_detection"),
+        "turn_detection": dict(detection) if detection else None,
     }
     if style == "resumed":
         return sent
@@ -78,4 +79,29 @@ def session_object(
         },
         "input_audio_transcription": None,
         "tracing": None,
+    }
+
+
+def runtime_control(session_id: str) -> dict[str, Any]:
+    """What 0.26's ``/v1/duplex`` tells of the engine's opening of a session (captured)."""
+    fence = {"session_id": session_id, "epoch": 0, "turn_id": 0, "response_seq": 0, "incarnation": 0}
+    result = {
+        "supported": True,
+        "implementation_level": "model_native_duplex",
+        "data_plane_session": True,
+        "session_mode": "duplex",
+        "scheduler_request_context": True,
+        "request_id": f"{session_id}.stage0",
+    }
+    return {
+        "fence": fence,
+        "operation": "open",
+        "session_id": session_id,
+        "ok": True,
+        "stage_results": [{"stage_id": -1, "replica_id": -1, "result": result}],
+        "unsupported_count": 0,
+        "error_count": 0,
+        "accepted_fence": fence,
+        "lease_generation": 0,
+        "error": None,
     }

@@ -10,21 +10,31 @@ import base64
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+from launch.rehearsal.wire.realtime.describing import Style
+from launch.rehearsal.wire.realtime.journal import stamped
 from launch.rehearsal.wire.realtime.refusals import Refusal
 
 Event = dict[str, Any]
 
 
 class Projection(Protocol):
+    style: Style
+
     def __call__(self, event: Event) -> Iterable[Event]:
         """The wire's events for one of the engine's."""
         ...
 
     def refusal(self, refusal: Refusal) -> Event: ...
 
+    def stamped(self, event: Event) -> Event:
+        """With an id of its own, where the dialect has them."""
+        ...
+
 
 class Native:
     """0.26's ``/v1/duplex``: flat, the words inside the sound's event, every piece of sound a WAV unless asked otherwise."""
+
+    style: Style = "native"
 
     def __call__(self, event: Event) -> Iterable[Event]:
         if event["type"] == "response.output_audio.delta":
@@ -35,9 +45,14 @@ class Native:
     def refusal(self, refusal: Refusal) -> Event:
         return refusal.flat()
 
+    def stamped(self, event: Event) -> Event:
+        return event
+
 
 class Realtime:
     """``newer``: the names of 0.30. One for each session: it knows the items that came before."""
+
+    style: Style = "realtime"
 
     def __init__(self, *, newer: bool) -> None:
         self._sound = "response.output_audio" if newer else "response.audio"
@@ -55,6 +70,9 @@ class Realtime:
 
     def refusal(self, refusal: Refusal) -> Event:
         return refusal.event()
+
+    def stamped(self, event: Event) -> Event:
+        return stamped(event)
 
     def __call__(self, event: Event) -> Iterable[Event]:
         match event["type"]:

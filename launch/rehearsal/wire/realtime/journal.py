@@ -13,12 +13,24 @@ KEPT_S = 60.0  # ``resume_replay_ttl_s``
 KEPT_BYTES = 8 << 20  # ``resume_replay_max_bytes_per_session``
 
 
+def stamped(event: dict[str, Any]) -> dict[str, Any]:
+    """With an id of its own."""
+    return {**event, "event_id": f"event_{uuid.uuid4().hex}"}
+
+
 class Journal:
-    """Numbers events 1, 2, ...; what was numbered once is replayed byte by byte. ``kept_s``, ``kept_bytes``: how much."""
+    """Numbers events 1, 2, ...; what was numbered once is replayed byte by byte. ``kept_s``, ``kept_bytes``: how much.
+    ``stamp``: gives an event its id."""
 
     def __init__(
-        self, *, kept_s: float = KEPT_S, kept_bytes: int = KEPT_BYTES, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        kept_s: float = KEPT_S,
+        kept_bytes: int = KEPT_BYTES,
+        stamp: Callable[[dict[str, Any]], dict[str, Any]] = stamped,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._stamp = stamp
         self._kept_s = kept_s
         self._kept_bytes = kept_bytes
         self._clock = clock
@@ -30,7 +42,7 @@ class Journal:
     def write(self, event: dict[str, Any]) -> str:
         """``event`` with its id and number, as JSON."""
         self.last += 1
-        text = json.dumps(stamped(event) | {"server_event_seq": self.last})
+        text = json.dumps(self._stamp(event) | {"server_event_seq": self.last})
         self._rows.append((self.last, self._clock(), text))
         self._bytes += len(text)
         self._forget()
@@ -60,8 +72,3 @@ class Journal:
         number, _, text = self._rows.popleft()
         self._bytes -= len(text)
         self._first = number + 1
-
-
-def stamped(event: dict[str, Any]) -> dict[str, Any]:
-    """With an id of its own."""
-    return {**event, "event_id": f"event_{uuid.uuid4().hex}"}

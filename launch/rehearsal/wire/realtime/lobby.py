@@ -10,6 +10,7 @@ from typing import Any
 
 from launch.rehearsal.brain.brain import Brain
 from launch.rehearsal.wire.realtime.attachment import Attachment
+from launch.rehearsal.wire.realtime.describing import runtime_control
 from launch.rehearsal.wire.realtime.envelope import Projection
 from launch.rehearsal.wire.realtime.journal import KEPT_BYTES, KEPT_S, Journal, stamped
 from launch.rehearsal.wire.realtime.opening import Opening
@@ -64,15 +65,17 @@ class Lobby:
         if len(self._places) >= self.limits.max_sessions or self.troubles.comes("capacity"):
             words = f"duplex_session_capacity_exhausted: limit={self.limits.max_sessions}"
             raise Refusal("resource_exhausted", words, fatal=True)
-        journal = Journal(kept_s=self.limits.replay_s, kept_bytes=self.limits.replay_bytes)
+        journal = Journal(kept_s=self.limits.replay_s, kept_bytes=self.limits.replay_bytes, stamp=projection.stamped)
         trouble = self.troubles.draw()
         session = DuplexSession(
             opening, self._brain, wire=self.wire, projection=projection, journal=journal, trouble=trouble
         )
         place = self._places[session.id] = Place(session)
         self._seat(place, attachment)
-        created = {"type": "session.created", "session": session.describe(), **self._papers(place)}
-        attachment.say(json.dumps(stamped(created)))
+        created = {"type": "session.created", "session": session.describe(projection.style), **self._papers(place)}
+        if projection.style == "native":
+            created["runtime_control"] = runtime_control(session.id)
+        attachment.say(json.dumps(projection.stamped(created)))
         session.send = attachment.say
         return place
 

@@ -8,8 +8,17 @@ from typing import Any, Literal
 
 from launch.rehearsal.brain.brain import Detector
 
-STOP_S = 0.5  # quiet after which the user has stopped: ``silence_duration_ms`` of OpenAI's server_vad
+STOP_S = 0.5  # quiet after which the user has stopped: ``silence_duration_ms`` below
 RATE = 16_000
+DEFAULTS: Mapping[str, Any] = {
+    "type": "server_vad",
+    "interrupt_response": True,
+    "threshold": 0.5,
+    "prefix_padding_ms": 300,
+    "silence_duration_ms": 500,
+    "min_speech_duration_ms": 96,
+}
+"""What the server fills in and tells; ours goes by them whatever a client asks."""
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "listen": {"defer_runtime_append": False, "force_listen": False, "preserve_realtime_input": True},
     "barge_in": {"cancel_reason": "turn_detected"},

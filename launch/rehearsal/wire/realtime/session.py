@@ -14,7 +14,7 @@ from launch.rehearsal.wire.realtime.envelope import Projection
 from launch.rehearsal.wire.realtime.journal import Journal
 from launch.rehearsal.wire.realtime.listening import UNIT, Listener
 from launch.rehearsal.wire.realtime.opening import Opening
-from launch.rehearsal.wire.realtime.overhearing import ServerVad
+from launch.rehearsal.wire.realtime.overhearing import DEFAULTS, ServerVad
 from launch.rehearsal.wire.realtime.playback import Playback
 from launch.rehearsal.wire.realtime.refusals import Refusal
 from launch.rehearsal.wire.realtime.speaking import Answer, Slice
@@ -46,7 +46,8 @@ class DuplexSession:
         self.turn_id = 0
         self._brain = brain
         self._listener = Listener(brain.detector())
-        self._ear = ServerVad(brain.detector()) if opening.vad else None
+        self._ear: ServerVad | None = None
+        self._detection: dict[str, Any] | None = None
         self._input = bytearray()
         self._picture: bytes | None = None
         self._came = asyncio.Event()
@@ -60,6 +61,7 @@ class DuplexSession:
         self._asked = Said("user", ())
         self._text = ""
         self._forced = opening.force_listen
+        self.listen_for_voice(opening.echo.get("turn_detection") if opening.vad else None)
         self._living = asyncio.create_task(self._live(), name=self.id) if opening.native else None
 
     # What the client asks
@@ -73,7 +75,7 @@ class DuplexSession:
             epoch=self.epoch,
             turn_id=self.turn_id,
             response_id=self._response_id,
-            vad=self._ear is not None,
+            detection=self._detection,
             playback=self.playback.now,
             style=style,
         )
@@ -112,9 +114,10 @@ class DuplexSession:
         if heard.voice_ms:
             await self.cancel("turn_detected")
 
-    def listen_for_voice(self, on: bool) -> None:
-        """Switches server_vad in an open session."""
-        self._ear = ServerVad(self._brain.detector(), speaking=self._noticed) if on else None
+    def listen_for_voice(self, detection: dict[str, Any] | None) -> None:
+        """Switches server_vad on or, with ``None``, off: at the beginning or in an open session."""
+        self._detection = None if detection is None else {**DEFAULTS, **detection}
+        self._ear = None if detection is None else ServerVad(self._brain.detector(), speaking=self._noticed)
 
     async def commit(self) -> None:
         """The client says that its turn ends here. Raises ``Refusal`` when nothing was said since the last time."""
@@ -265,7 +268,7 @@ class DuplexSession:
                 self.tell_plainly(self.projection.refusal(Refusal("runtime_append_failed", "The runtime failed.")))
             self._tell_listening("model_turn_completed_without_output")
             return
-        self._begin()
+        self._begin(first.text)
         self._say(first)
         for _ in range(AT_ONCE - 1):
             if self._answer is answer:
@@ -288,12 +291,12 @@ class DuplexSession:
         else:
             self._say(piece)
 
-    def _begin(self) -> None:
+    def _begin(self, text: str) -> None:
         self._response_id = f"resp-{self.id}-{self.epoch}-{uuid.uuid4().hex[:8]}"
         self.playback.begin(self._response_id)
         self.tell({**self._about("response.created"), "modalities": list(self.opening.modalities)})
         if self.opening.speaks:
-            self.tell({**self._about("response.speak"), "text": "", "end_of_turn": False, "model_speak": True})
+            self.tell({**self._about("response.speak"), "text": text, "end_of_turn": False, "model_speak": True})
 
     def _say(self, piece: Slice) -> None:
         self.playback.grow(1000 * len(piece.pcm) // (2 * SAMPLE_RATE))

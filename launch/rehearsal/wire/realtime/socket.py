@@ -13,7 +13,6 @@ from starlette.websockets import WebSocket
 
 from launch.rehearsal.wire.realtime.attachment import Attachment
 from launch.rehearsal.wire.realtime.envelope import Projection
-from launch.rehearsal.wire.realtime.journal import stamped
 from launch.rehearsal.wire.realtime.lobby import Lobby, Place
 from launch.rehearsal.wire.realtime.microphone import is_loud, picture_of, sound_of
 from launch.rehearsal.wire.realtime.opening import opening
@@ -62,7 +61,7 @@ class Conversation:
             self._place = await self._handshake(first)
             await self._talk(self._place)
         except Refusal as refusal:
-            self._attachment.say(json.dumps(stamped(self._projection.refusal(refusal))))
+            self._attachment.say(json.dumps(self._projection.stamped(self._projection.refusal(refusal))))
             self._attachment.end()
         except Gone:
             gone = True
@@ -89,7 +88,7 @@ class Conversation:
             except Refusal as refusal:
                 if refusal.fatal:
                     raise
-                self._attachment.say(json.dumps(stamped(self._projection.refusal(refusal))))
+                self._attachment.say(json.dumps(self._projection.stamped(self._projection.refusal(refusal))))
                 event = None
                 continue
             place = self._lobby.open(wanted, self._projection, self._attachment)
@@ -157,7 +156,7 @@ class Conversation:
     def _refuse(self, place: Place, refusal: Refusal) -> None:
         told = self._projection.refusal(refusal)
         if not self._old and refusal.code in ("unknown_event", "invalid_json"):  # 0.30's translator numbers nothing
-            self._attachment.say(json.dumps(stamped(told)))
+            self._attachment.say(json.dumps(self._projection.stamped(told)))
         else:
             place.session.tell_plainly(told)
 
@@ -286,7 +285,8 @@ class Conversation:
             words = "instructions cannot be changed after the session is created"
             raise Refusal("instructions_update_unsupported", words)
         if not self._old and "turn_detection" in wanted:
-            session.listen_for_voice(wanted["turn_detection"] is not None)
+            detection = wanted["turn_detection"]
+            session.listen_for_voice(detection if isinstance(detection, dict) else None)
         session.tell_plainly({"type": "session.updated", "session": session.describe()})
 
     async def _acknowledge(self, place: Place, event: Event) -> None:
