@@ -11,6 +11,8 @@ from typing import Literal
 from playwright.async_api import Browser, Locator, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from ui.texts import texts
+
 PATIENCE_MS = 90_000  # an answer of the rehearsal engine about a clip, on a busy machine
 SETTLE_MS = 400  # transitions end and thumbnails arrive
 
@@ -63,8 +65,12 @@ class Visitor:
 
     async def open(self, tab: str) -> None:
         """Bring a tab to the front; on a narrow page it may stand in Gradio's overflow menu."""
-        names = {"text_speech": 0, "image": 1, "audio": 2, "video": 3, "multi_turn": 4, "duplex": 5}
-        await self._press(self.page.locator("#omni-tabs [role=tab]").nth(names[tab]))
+        name = texts()(f"page.tab.{tab}", self.look.language)
+        target = self.page.locator("#omni-tabs [role=tab]:visible", has_text=name)
+        if not await target.count():
+            await self._press(self.page.locator("#omni-tabs .overflow-menu > button"))
+            target = self.page.locator("#omni-tabs .overflow-dropdown button", has_text=name)
+        await self._press(target.first)
         stage = self.page.locator(".omni-live-stage") if tab == "duplex" else self._stage(tab)
         await stage.wait_for(state="visible", timeout=PATIENCE_MS)
 
