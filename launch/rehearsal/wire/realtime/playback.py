@@ -42,10 +42,9 @@ class Playback:
         """The user's next turn was committed: what is acknowledged of earlier answers comes too late for 0.30."""
         self._settled = set(self._answers)
 
-    def grow(self, ms: int) -> None:
-        """``ms`` more were made and sent."""
-        self.now.generated_ms += ms
-        self.now.sent_ms += ms
+    def reach(self, ms: int) -> None:
+        """``ms`` of the newest answer are made and sent by now."""
+        self.now.generated_ms = self.now.sent_ms = ms
 
     def acknowledge(self, event: dict[str, object]) -> tuple[str, Cursors]:
         """The item and its cursors after a ``playback.ack``. Raises ``Refusal``."""

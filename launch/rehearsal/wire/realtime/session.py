@@ -60,6 +60,7 @@ class DuplexSession:
         self._talk: list[tuple[Said, Said]] = []
         self._asked = Said("user", ())
         self._text = ""
+        self._said_bytes = 0
         self._forced = opening.force_listen
         self.listen_for_voice(opening.echo.get("turn_detection") if opening.vad else None)
         self._living = asyncio.create_task(self._live(), name=self.id) if opening.native else None
@@ -294,12 +295,14 @@ class DuplexSession:
     def _begin(self, text: str) -> None:
         self._response_id = f"resp-{self.id}-{self.epoch}-{uuid.uuid4().hex[:8]}"
         self.playback.begin(self._response_id)
+        self._said_bytes = 0
         self.tell({**self._about("response.created"), "modalities": list(self.opening.modalities)})
         if self.opening.speaks:
             self.tell({**self._about("response.speak"), "text": text, "end_of_turn": False, "model_speak": True})
 
     def _say(self, piece: Slice) -> None:
-        self.playback.grow(1000 * len(piece.pcm) // (2 * SAMPLE_RATE))
+        self._said_bytes += len(piece.pcm)
+        self.playback.reach(1000 * self._said_bytes // (2 * SAMPLE_RATE))
         self._text += piece.text
         duration_ms = self.playback.now.generated_ms
         wav = self.opening.container == "wav"
