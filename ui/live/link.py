@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection
@@ -19,6 +18,7 @@ Wire = Mapping[str, Any]
 
 _LARGEST = 64 << 20  # bytes of one frame: the server repeats the reference voice in its answer (protocol §4.2)
 _MEDIA = 1_000  # characters: longer is sound or a picture in base64; a second of speech is at most 20 tokens of text
+_POLITE_S = 1.0  # for the two close frames of a WebSocket, once nothing is left to say
 _MEDIA_KEYS = frozenset({"audio", "ref_audio", "video_frames"})
 _BY_STATUS = {401: "unauthorized", 403: "duplex-route-absent", 404: "duplex-route-absent"}
 
@@ -61,17 +61,27 @@ class Link:
         return read(event)
 
     async def leave(self) -> None:
-        """Ends the session and the socket, politely, in at most twice ``Waits.close``."""
-        with suppress(ConnectionClosed, TimeoutError):
+        """Ends the session and the socket, politely, in at most ``Waits.close``."""
+        try:
             async with asyncio.timeout(self._waits.close):
                 await self.send(SessionClose())
                 while not isinstance(await self.receive(), SessionClosed):
                     pass
-        await self.close()
+                await self._socket.close()
+        except (ConnectionClosed, TimeoutError):
+            return
+        finally:
+            self.cut()
 
     async def close(self) -> None:
-        """Ends the socket; the session on the server stays, for its time of grace."""
-        await self._socket.close()
+        """Ends the socket, politely for a second at most; a session on the server stays, for its time of grace."""
+        try:
+            async with asyncio.timeout(min(_POLITE_S, self._waits.close)):
+                await self._socket.close()
+        except TimeoutError:
+            return
+        finally:
+            self.cut()
 
     def cut(self) -> None:
         """Ends the socket without a goodbye: nobody there reads it."""

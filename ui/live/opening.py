@@ -23,6 +23,7 @@ from ui.live.events import (
     SessionUpdate,
 )
 from ui.live.link import Link, dial
+from ui.live.moments import Opened
 from ui.live.refusals import FULL, RETRY, told, turn_only
 from ui.live.setup import Setup, Waits
 
@@ -120,6 +121,21 @@ class Opening:
 def address(url: str) -> str:
     """ws(s):// base, without /v1."""
     return ("ws" + url.removeprefix("http") if url.startswith("http") else url).rstrip("/").removesuffix("/v1")
+
+
+def opened(created: SessionCreated, at: float, setup: Setup) -> Opened:
+    """What is to be told of a session that has been created. Only 0.26 counts incarnations (§7)."""
+    assert created.session is not None
+    capabilities = created.session.capabilities
+    return Opened(
+        at=at,
+        session_id=created.session.id,
+        wire="0.30" if created.incarnation is None else "0.26",
+        barge_in=capabilities.get("supports_barge_in") is True,
+        camera="video" in (capabilities.get("optional_input_modalities") or ()),
+        idle_s=created.session.idle_timeout_s or setup.idle_s,
+        capabilities=capabilities,
+    )
 
 
 def wish(setup: Setup) -> dict[str, Any]:

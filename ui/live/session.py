@@ -19,7 +19,7 @@ from ui.live.events import ResponseCancel, SessionCreated, SessionHeartbeat
 from ui.live.exchange import Desk, Exchange, Over
 from ui.live.link import Link, Wire, bare
 from ui.live.moments import Back, Closed, Lost, Moment, Opened, Waiting
-from ui.live.opening import Full, Gone, Opening, hearing_over
+from ui.live.opening import Full, Gone, Opening, hearing_over, opened
 from ui.live.outgoing import Outgoing
 from ui.live.setup import Setup, Waits
 
@@ -140,8 +140,8 @@ class LiveSession:
         self._outgoing.say(SessionHeartbeat())
 
     async def close(self) -> None:
-        """Ends the session on the server and here; waits until it is done. Twice is no error. Cancelled, it still waits
-        (a few seconds at most), so that nothing is left behind."""
+        """Ends the session on the server and here; waits until it is done: ``Waits.close`` and a second at most, once more
+        where it is just being resumed. Twice is no error. Cancelled, it still waits, so that nothing is left behind."""
         self._desk.closing.set()
         if self._task is None:
             return
@@ -176,7 +176,7 @@ class LiveSession:
             lost_at, dropped = self._now(), self._outgoing.dropped
             try:
                 over = await Exchange(link, self._attachment, self._desk, self._waits).run()
-                await (link.close() if over.left else link.leave())
+                await self._part(link, over)
                 return over
             except ConnectionClosed:
                 lost_at, dropped = self._now(), self._outgoing.dropped
@@ -207,18 +207,8 @@ class LiveSession:
             retry = min(retry * 2, self._waits.full_most)
 
     def _begin(self, created: SessionCreated) -> None:
-        assert created.session is not None
-        capabilities = created.session.capabilities
         self._attachment = Attachment.of(created)
-        self.opened = Opened(
-            at=self._now(),
-            session_id=created.session.id,
-            wire="0.30" if created.incarnation is None else "0.26",
-            barge_in=capabilities.get("supports_barge_in") is True,
-            camera="video" in (capabilities.get("optional_input_modalities") or ()),
-            idle_s=created.session.idle_timeout_s or self._setup.idle_s,
-            capabilities=capabilities,
-        )
+        self.opened = opened(created, self._now(), self._setup)
         self._desk.acknowledgements.forget()
         self._desk.answers.opened()
         self._outgoing.camera = self.opened.camera
@@ -259,16 +249,23 @@ class LiveSession:
             retry = min(retry * 2, self._waits.retry_most)
         return None
 
+    async def _part(self, link: Link, over: Over) -> None:
+        if over.left:
+            await link.close()
+        elif self._desk.closing.is_set():
+            link.cut()  # it did not answer our goodbye
+        else:
+            await link.leave()
+
     async def _goodbye(self) -> None:
         """The session waits on the server for us to come back; it is told not to."""
         if self._attachment is None or not self._attachment.resumable:
             return
         try:
             async with asyncio.timeout(self._waits.close):
-                link = await self._opening.resume(self._attachment)
+                await (await self._opening.resume(self._attachment)).leave()
         except (Gone, OmniError, TimeoutError):
             return  # it is gone, or will be when its grace is over
-        await link.leave()
 
     async def _unless_closing(self, step: Coroutine[Any, Any, T]) -> T:
         """``step``, cancelled when we are asked to close. Raises ``_Closing``."""
