@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from launch.errors import OmniError
 from ui.live import page_wire as say
@@ -18,36 +17,10 @@ from ui.live.outbox import Outbox
 from ui.live.seams import OpenSession, Recorder, Session
 from ui.live.setup import Setup
 from ui.live.telling import told
+from ui.live.visit import STOPPED_READING, TAKEN_OVER, Page, Patience
 
-TAKEN_OVER, STOPPED_READING = 4409, 4408
 _ENDINGS = {"taken-over": "live-taken-over", "muted": "live-muted-long"}
 """Reasons of ours that the user is told with a cause and a cure."""
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Seconds. ``away``: a page may be without its socket. ``asleep``: it may be silent though it is not muted; it sends
-    five frames a second, so a minute of nothing is a frozen tab that holds somebody's place. ``muted``: so long, and it
-    was forgotten. ``tick``: the session's clock on the page. ``close``: the session's own goodbye takes 5 s at most.
-    """
-
-    away: float = 20.0
-    asleep: float = 60.0
-    muted: float = 600.0
-    tick: float = 1.0
-    close: float = 8.0
-
-
-class Page:
-    """One socket of the page. ``left`` gets the close code with which it must go."""
-
-    def __init__(self, heard_at: float) -> None:
-        self.left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self.heard_at = heard_at
-
-    def leave(self, code: int) -> None:
-        if not self.left.done():
-            self.left.set_result(code)
 
 
 class Conversation:
@@ -103,15 +76,16 @@ class Conversation:
         """
         if self._page is not None:
             self._page.leave(TAKEN_OVER)
-        self._forget_away()
         box = self.outbox
         number = box.sent if after is None else min(after, box.last)
         if self.ended is not None:
             number = min(number, box.last - 1)  # whoever comes is told that it is over
-        if after and not box.holds(number):
-            box.say(say.notice(OmniError("live-page-gap")))
-        if after is None and self._visited and self.ended is None:
-            box.say(self._state)
+        else:
+            self._forget_away()
+            if after and not box.holds(number):
+                box.say(say.notice(OmniError("live-page-gap")))
+            if after is None and self._visited:
+                box.say(self._state)
         if not after:
             self._mic = -1  # a page without a past counts its microphone's frames from 0
         self._visited = True
@@ -218,6 +192,7 @@ class Conversation:
             reason=reason, fault=say.Told.of(error) if error else None, recording=self.recording is not None
         )
         self.outbox.say(self.ended)
+        self._away = asyncio.get_running_loop().call_later(self._patience.away, self.outbox.keep_last)
 
     async def _talk(self) -> Closed | None:
         self._tell(say.State(state="connecting"))

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from launch.errors import ServerRefused
-from ui.live.conversation import Conversation, Patience
+from ui.live.conversation import Conversation
 from ui.live.moments import Opened
 from ui.live.seams import OpenSession, Recorder
 from ui.live.setup import Setup
+from ui.live.visit import Patience
 
 LIMIT = 2
 """Conversations at once where nobody says otherwise: the bundled duplex deploy file of 0.26 admits two."""

@@ -95,6 +95,13 @@ class Outbox:
             self._gauge()
             self._forget()
 
+    def keep_last(self) -> None:
+        """Drops everything but the newest frame: it is over, and whoever comes now is told only that."""
+        self._gone, self._frames = max(self.last - 1, 0), self._frames[-1:]
+        self.sent = max(self.sent, self._gone)
+        self._bytes = sum(len(frame.data) for frame in self._frames)
+        self._unsent = self._bytes if self.sent < self.last else 0
+
     async def more(self, after: int) -> None:
         """Waits for a frame after number ``after``."""
         while self.last <= after:

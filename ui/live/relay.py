@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fastapi import WebSocket, WebSocketDisconnect
 from starlette.types import Message
 
-from ui.live.conversation import STOPPED_READING, TAKEN_OVER, Conversation
+from ui.live.conversation import Conversation
 from ui.live.page_wire import (
     CAMERA,
     HEADER,
@@ -26,6 +26,7 @@ from ui.live.page_wire import (
     Alive,
     page_word,
 )
+from ui.live.visit import STOPPED_READING, TAKEN_OVER
 
 POLICY, TOO_LONG = 1008, 1009
 _JPEG = b"\xff\xd8\xff"

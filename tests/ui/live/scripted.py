@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from launch.errors import ServerGone
 from launch.rehearsal.wire.serve import listen
 from ui.guard import Guard
-from ui.live.conversation import Conversation, Patience
+from ui.live.conversation import Conversation
 from ui.live.lounge import Lounge
 from ui.live.moments import Closed, Interrupted, Moment, Opened, Speech
 from ui.live.neighbour import Neighbour
@@ -26,6 +26,7 @@ from ui.live.reception import router
 from ui.live.relay import Limits
 from ui.live.seams import OpenSession
 from ui.live.setup import Setup
+from ui.live.visit import Patience
 
 OPENED = Opened(0.1, "duplex-1", "0.30", True, True, 300.0, {"supports_barge_in": True})
 QUICK = Patience(away=5.0, asleep=5.0, muted=5.0, tick=0.05, close=1.0)

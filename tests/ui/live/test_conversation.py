@@ -252,6 +252,29 @@ async def test_an_old_page_asks_for_what_is_gone_and_is_told_so() -> None:
     await conversation.run()
 
 
+async def test_what_was_said_is_forgotten_a_while_after_the_end_but_not_that_it_is_over() -> None:
+    async with house(patience=replace(QUICK, away=0.3)) as it:
+        id = await it.open()
+        session, page = await it.session(), Reader()
+        async with it.socket(id) as socket:
+            session.say(speech(1, bytes(48_000)), Closed(1, "closed"))
+            await page.until(socket, "ended")
+        box = it.conversation(id).outbox
+        assert box.last == page.last
+        async with it.socket(id, after=2) as socket:
+            again = Reader()
+            again.last = 2
+            await again.until(socket, "ended")
+            assert len(again.sound[1]) == 48_000
+        await asyncio.sleep(0.5)
+        assert len(box._frames) == 1
+        for after in (None, 0, 2, page.last):
+            async with it.socket(id, after=after) as socket:
+                late = Reader()
+                await late.until(socket, "ended")
+                assert (late.last, late.sound) == (page.last, {})
+
+
 async def test_what_nobody_fetches_is_bounded_by_reading_no_further() -> None:
     box = Outbox(unsent_bytes=20_000)
     box.speak(1, bytes(9_600))

@@ -80,7 +80,7 @@ def test_an_upload_becomes_a_short_mono_wav(tmp_path: Path, seconds: float, kept
 
 
 def test_an_upload_is_its_owners_and_the_oldest_goes(tmp_path: Path) -> None:
-    voices, path = Voices(), tone(tmp_path / "a.wav", 3)
+    voices, path = Voices(), tone(tmp_path / "a.wav", 0.3, rate=16_000)
     bobs = voices.take(path, "bob")
     mine = [voices.take(path, "ann").token for _ in range(5)]
     with pytest.raises(InputError):
