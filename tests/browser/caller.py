@@ -73,6 +73,11 @@ class Caller:
             yield caller
             await chromium.close()
 
+    async def afresh(self) -> None:
+        """Loads the page anew."""
+        await self.page.reload()
+        await self.page.wait_for_function("window.omniLive !== undefined", timeout=30_000)
+
     async def start(self) -> None:
         await self.page.click(".omni-live-start")
 

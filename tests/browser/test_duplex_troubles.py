@@ -27,12 +27,20 @@ async def visitor(app: str, microphone: Path) -> AsyncIterator[Caller]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def caller(visitor: Caller) -> AsyncIterator[Caller]:
-    """Before a fresh page. Any error of the page's scripts fails the test."""
-    await visitor.page.reload()
-    await visitor.page.wait_for_function("window.omniLive !== undefined", timeout=30_000)
+    """Somebody who talks to nobody yet. Any error of the page's scripts fails the test."""
+    await visitor.talk("talk.end()")
+    await visitor.until("!talk.call.live")
     visitor.wrong.clear()
     yield visitor
     assert not visitor.wrong, visitor.wrong
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def guest(caller: Caller) -> AsyncIterator[Caller]:
+    """A caller before a fresh page, who leaves a fresh one behind."""
+    await caller.afresh()
+    yield caller
+    await caller.afresh()
 
 
 async def ended(caller: Caller, key: str) -> None:
@@ -90,12 +98,12 @@ async def test_a_session_lost_and_picked_up_again_says_so(caller: Caller) -> Non
     assert "2.4 s" in await caller.page.inner_text(".omni-live .omni-note")
 
 
-async def test_the_page_comes_back_by_itself_and_misses_no_word_and_no_sample(caller: Caller) -> None:
-    await script(caller.url, answers=[LONG], cut_after=12)
-    await caller.start()
-    await caller.until("talk.call.broken", timeout=10)
-    await caller.until("!talk.call.broken && talk.call.dialogue.answers.get(1)?.heard === 6000", timeout=30)
-    heard, tapped = await caller.app("/heard"), await caller.tap()
+async def test_the_page_comes_back_by_itself_and_misses_no_word_and_no_sample(guest: Caller) -> None:
+    await script(guest.url, answers=[LONG], cut_after=12)
+    await guest.start()
+    await guest.until("talk.call.broken", timeout=10)
+    await guest.until("!talk.call.broken && talk.call.dialogue.answers.get(1)?.heard === 6000", timeout=30)
+    heard, tapped = await guest.app("/heard"), await guest.tap()
     assert heard["sockets"] == 2
     blocks = tapped.answer(1)
     blocks = blocks[: len(blocks) // 128 * 128].reshape(-1, 128)
@@ -103,42 +111,42 @@ async def test_the_page_comes_back_by_itself_and_misses_no_word_and_no_sample(ca
         "through any hole of the break"
     )
     assert (
-        await caller.talk("talk.call.dialogue.answers.get(1).pieces.map(({text}) => text).join('').trim()")
+        await guest.talk("talk.call.dialogue.answers.get(1).pieces.map(({text}) => text).join('').trim()")
         == LONG["text"]
     )
     # What was spoken while the socket was down is counted, by the gap in its numbers, on both sides.
     numbers = heard["mic"]
-    assert numbers[-1] - numbers[0] + 1 - len(numbers) == await caller.talk("talk.call.dropped")
+    assert numbers[-1] - numbers[0] + 1 - len(numbers) == await guest.talk("talk.call.dropped")
 
 
-async def test_stalls_of_the_page_lose_nothing_on_either_way(caller: Caller) -> None:
-    await script(caller.url, answers=[{**LONG, "pace": 0.9}])
-    await caller.page.evaluate(
+async def test_stalls_of_the_page_lose_nothing_on_either_way(guest: Caller) -> None:
+    await script(guest.url, answers=[{**LONG, "pace": 0.9}])
+    await guest.page.evaluate(
         "() => { window.stalling = setInterval(() => { const end = performance.now() + 500; while (performance.now() < end); }, 900); }"
     )
-    await caller.start()
-    await caller.until("talk.call.dialogue.answers.get(1)?.heard === 6000", timeout=40)
-    await caller.page.evaluate("clearInterval(stalling)")
-    heard, tapped = await caller.app("/heard"), await caller.tap()
+    await guest.start()
+    await guest.until("talk.call.dialogue.answers.get(1)?.heard === 6000", timeout=40)
+    await guest.page.evaluate("clearInterval(stalling)")
+    heard, tapped = await guest.app("/heard"), await guest.tap()
     assert heard["mic"] == list(range(heard["mic"][0], heard["mic"][0] + len(heard["mic"])))
     assert len(heard["mic"]) > 25
-    assert await caller.talk("[talk.call.dropped, talk.call.stall]") == [0, 0]
+    assert await guest.talk("[talk.call.dropped, talk.call.stall]") == [0, 0]
     assert np.array_equal(tapped.answer(1)[EDGE : 6 * 24_000 - EDGE], wav(6)[EDGE:-EDGE])
 
 
-async def test_muted_and_unheld_the_microphone_sends_silence_and_never_stops(caller: Caller) -> None:
-    page = caller.page
-    await script(caller.url)
-    await caller.start()
-    await caller.state("listening", "you")
+async def test_muted_and_unheld_the_microphone_sends_silence_and_never_stops(guest: Caller) -> None:
+    page = guest.page
+    await script(guest.url)
+    await guest.start()
+    await guest.state("listening", "you")
     await page.keyboard.press("m")
     await page.evaluate("document.activeElement.blur()")
     await page.keyboard.press("m")
-    await caller.until("talk.muted")
-    count = len((await caller.app("/heard"))["mic"])
+    await guest.until("talk.muted")
+    count = len((await guest.app("/heard"))["mic"])
     await page.wait_for_timeout(1_300)
-    heard = await caller.app("/heard")
-    frames = np.frombuffer(await caller.app("/mic"), "<i2").reshape(-1, 3_200)
+    heard = await guest.app("/heard")
+    frames = np.frombuffer(await guest.app("/mic"), "<i2").reshape(-1, 3_200)
     assert len(heard["mic"]) >= count + 5, "frames go on"
     assert not frames[count + 2 :].any(), "of silence"
     assert [word["on"] for word in heard["words"] if word["type"] == "mute"] == [True]
@@ -146,54 +154,50 @@ async def test_muted_and_unheld_the_microphone_sends_silence_and_never_stops(cal
     await page.check('[data-wish="push"]')
     await page.evaluate("document.activeElement.blur()")
     await page.wait_for_timeout(800)
-    count = len((await caller.app("/heard"))["mic"])
+    count = len((await guest.app("/heard"))["mic"])
     await page.keyboard.down(" ")
     await page.wait_for_timeout(900)
     await page.keyboard.up(" ")
-    frames = np.frombuffer(await caller.app("/mic"), "<i2").reshape(-1, 3_200)
+    frames = np.frombuffer(await guest.app("/mic"), "<i2").reshape(-1, 3_200)
     assert not frames[count - 2 : count].any()
     assert frames[count + 1 :].any(), "heard while it is held"
 
 
-async def test_a_microphone_that_is_unplugged_is_named_and_silence_goes_on(caller: Caller) -> None:
-    await script(caller.url)
-    await caller.start()
-    await caller.state("listening", "you")
-    await caller.page.evaluate(
+async def test_a_microphone_that_is_unplugged_is_named_and_silence_goes_on(guest: Caller) -> None:
+    await script(guest.url)
+    await guest.start()
+    await guest.state("listening", "you")
+    await guest.page.evaluate(
         "omniLive.talk.sound.stream.getTracks().forEach((track) => { track.stop(); track.onended(); })"
     )
-    assert await caller.card() == "live-microphone-lost"
-    count = len((await caller.app("/heard"))["mic"])
-    await caller.page.wait_for_timeout(1_000)
-    assert len((await caller.app("/heard"))["mic"]) >= count + 3
-    first = await caller.page.evaluate("omniLive.talk.microphones[0].deviceId")
-    await caller.page.select_option('[data-wish="device"]', first)
-    await caller.until("!talk.call.notices.size")
-    await caller.until("talk.level.peak > 0.01")
+    assert await guest.card() == "live-microphone-lost"
+    count = len((await guest.app("/heard"))["mic"])
+    await guest.page.wait_for_timeout(1_000)
+    assert len((await guest.app("/heard"))["mic"]) >= count + 3
+    first = await guest.page.evaluate("omniLive.talk.microphones[0].deviceId")
+    await guest.page.select_option('[data-wish="device"]', first)
+    await guest.until("!talk.call.notices.size")
+    await guest.until("talk.level.peak > 0.01")
 
 
-async def test_a_page_in_the_background_says_what_that_means(caller: Caller) -> None:
-    await script(caller.url)
-    await caller.start()
-    await caller.state("listening", "you")
-    await caller.page.evaluate(
+async def test_a_page_in_the_background_says_what_that_means(guest: Caller) -> None:
+    await script(guest.url)
+    await guest.start()
+    await guest.state("listening", "you")
+    await guest.page.evaluate(
         "() => { Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
         "document.dispatchEvent(new Event('visibilitychange')); }"
     )
-    assert await caller.card() == "live-tab-hidden"
+    assert await guest.card() == "live-tab-hidden"
 
 
-async def test_whoever_did_not_allow_the_microphone_reads_how_to(app: str, caller: Caller) -> None:
-    browser = caller.page.context.browser
-    assert browser
-    await script(app)
-    await caller.page.evaluate(
-        "() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError')); }"
-    )
-    await caller.start()
-    await ended(caller, "live-microphone-refused")
-    assert "wishes" in await caller.app("/heard")
-    assert not (await caller.app("/heard")).get("mic"), "nothing was opened"
+async def test_whoever_did_not_allow_the_microphone_reads_how_to(guest: Caller) -> None:
+    await script(guest.url)
+    refuse = "navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    await guest.page.evaluate(f"() => {{ {refuse}; }}")
+    await guest.start()
+    await ended(guest, "live-microphone-refused")
+    assert not (await guest.app("/heard")).get("mic"), "nothing was opened"
 
 
 async def test_a_machine_without_a_microphone_is_told_so(app: str) -> None:

@@ -46,9 +46,9 @@ class Ear(CannedBrain):
     def detector(self) -> Detector:
         inner = super().detector()
 
-        def hear(unit: bytes) -> Voiced:
-            self.heard.append(unit)
-            return inner(unit)
+        def hear(pcm: bytes) -> Voiced:
+            self.heard.append(pcm)
+            return inner(pcm)
 
         return hear
 

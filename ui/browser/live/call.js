@@ -11,6 +11,7 @@ import { Rhythm } from "./rhythm.js";
  */
 
 const PASSING = ["live-queued", "live-waiting", "live-resuming"]; // told while they last
+const UNKNOWN_MOST = 50; // a newer server may say something new each second
 const LINK = {
   session: "live-session-unknown",
   gone: "live-page-gone",
@@ -45,6 +46,8 @@ export class Call {
     this.fault = null;
     /** @type {Map<string, Told>} */
     this.notices = new Map();
+    /** What the server said that nobody knows, the newest last. @type {object[]} */
+    this.unknown = [];
     /** There is something to be had of it. */
     this.recording = false;
   }
@@ -124,6 +127,7 @@ export class Call {
       dialogue.begin(word.response).latency = word.ttfp_ms;
     } else if (word.type === "clock") this.clock = word;
     else if (word.type === "notice") this.notice(word);
+    else if (word.type === "unknown") this.unknown = [...this.unknown.slice(1 - UNKNOWN_MOST), word.event];
     else if (word.type === "ended") {
       this.recording = word.recording;
       this.end(word.fault ?? null);

@@ -44,6 +44,8 @@ export class Face {
     this.lines.tabIndex = 0;
     label(this.lines, "transcript", "aria-label");
     this.after = make("div", "omni-live-after");
+    this.raw = make("pre");
+    this.unknown = make("details", "omni-fold omni-code", [label(make("summary"), "unknown"), this.raw]);
     this.box = make("div", "omni-stage omni-live-stage", [
       make("div", "omni-who", [make("span", "omni-dot"), this.status, this.mark, this.decision]),
       this.cards,
@@ -53,6 +55,7 @@ export class Face {
       this.figures,
       this.after,
       this.lines,
+      this.unknown,
     ]);
   }
 
@@ -69,6 +72,8 @@ export class Face {
     this.#caption(call);
     this.#figures(call);
     this.#lines(call.dialogue);
+    show(this.unknown, call.unknown.length > 0);
+    write(this.raw, call.unknown.map((event) => JSON.stringify(event)).join("\n"));
     for (const it of [this.timeline.canvas, this.key]) show(it, call.rhythm.levels.length > 0);
     this.timeline.draw(call.rhythm, performance.now() / 1000);
   }

@@ -53,6 +53,6 @@ export function confirm(place, question, act) {
 
 /** What the launcher said of an order that failed, else null. @param {any} answer */
 export function failure(answer) {
-  if (answer?.refused) return finding({ severity: "fatal", cause: word("off.title"), cure: "" });
+  if (answer?.refused) return finding({ severity: "fatal", cause: word("barred.title"), cure: "" });
   return answer?.error ? finding(answer.error) : null;
 }

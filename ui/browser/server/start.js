@@ -64,7 +64,7 @@ export class StartForm {
     if (chosen) this.layouts.value = chosen;
     this.press.disabled = this.show_command.disabled = this.why !== null;
     this.off.hidden = this.why === null;
-    if (this.why) this.off.replaceChildren(make("b", "", [word("off.title")]), " ", word(`off.${this.why}`));
+    if (this.why) this.off.replaceChildren(make("b", "", [word("barred.title")]), " ", word(`barred.${this.why}`));
     this.#draw();
   }
 
