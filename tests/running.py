@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -75,14 +75,22 @@ class RunningApp:
 
 
 @contextmanager
-def running_app(*options: str, canned: str | None = CANNED) -> Iterator[RunningApp]:
-    """The app, ready; ended by Ctrl-C's signal. ``canned``: the engine's options, ``None`` when ``options`` name a server."""
+def running_app(
+    *options: str, canned: str | None = CANNED, environ: Mapping[str, str] | None = None
+) -> Iterator[RunningApp]:
+    """The app, ready; ended by Ctrl-C's signal. ``canned``: the engine's options, ``None`` when ``options`` name a server.
+    ``environ``: more of the environment."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "app.py", "--port", "0", "--runs", folder, *options]
         command += [f"--rehearsal-args={canned}"] if canned else []
         clean = {name: value for name, value in os.environ.items() if not name.startswith("OMNI_")}
         process = subprocess.Popen(
-            command, cwd=ROOT, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=ROOT,
+            env={**clean, **(environ or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         try:
             yield RunningApp(process, _url(process), Path(folder))

@@ -39,7 +39,7 @@ def texts() -> Texts:
 def read(folder: Path) -> Texts:
     """The texts in ``folder``: ``zh.yaml`` stands at the root, ``stage.zh.yaml`` under ``stage.``.
 
-    Raises ``ValueError`` for a key that stands twice.
+    Raises ``ValueError`` for a key that stands twice, and for an unquoted yes or no.
     """
     return Texts({language: _table(folder, language) for language in LANGUAGES})
 
@@ -59,5 +59,7 @@ def _flat(node: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, s
     for name, value in node.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
+        elif isinstance(name, bool) or isinstance(value, bool):
+            raise ValueError(f"{prefix}: YAML reads yes, no, on and off as switches; quote {name!r}: {value!r}")
         else:
             yield f"{prefix}{name}", str(value)

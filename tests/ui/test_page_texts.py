@@ -34,6 +34,24 @@ def test_every_key_that_is_used_exists() -> None:
     assert used - set(texts().table("en")) == set()
 
 
+def test_every_key_of_the_server_tab_exists() -> None:
+    """Its scripts say `word("start.title")` for `server.start.title`; a key made of parts is known by its beginning."""
+    said = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ui/browser/server").glob("*.js"))
+    known = texts().table("en")
+    whole = set(re.findall(r'\bword\("([a-z_.]+)"', said))
+    parts = set(re.findall(r"\bword\(`([a-z_.]+)\$", said))
+    assert {"start.title", "doctor.press"} <= whole
+    assert {f"server.{key}" for key in whole} - set(known) == set()
+    assert [part for part in parts if not any(key.startswith(f"server.{part}") for key in known)] == []
+
+
+def test_a_switch_of_yaml_is_no_text(tmp_path: Path) -> None:
+    for language in ("zh", "en"):
+        (tmp_path / f"{language}.yaml").write_text("answer:\n  agree: yes\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="quote"):
+        read(tmp_path)
+
+
 def test_every_english_text_has_one_chinese_text() -> None:
     table = pairs(texts())
     assert table["Run"] == "运行"
