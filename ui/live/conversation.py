@@ -49,6 +49,8 @@ class Conversation:
         self.ended: say.Ended | None = None
         self.page_dropped = 0
         """Microphone frames that never came from the page: its own drops, and those of its broken sockets."""
+        self._dropped = 0
+        """Those that the session dropped; it is gone when the recording is finished."""
         self._setup = setup
         self._open_session = open_session
         self._record = record
@@ -180,7 +182,7 @@ class Conversation:
         """The last word, once nothing more can come. ``closed``: how the session ended, if there was one."""
         self._forget_away()
         if self.recording is not None:
-            await asyncio.to_thread(self.recording.finish)
+            await asyncio.to_thread(self.recording.finish, self._dropped + self.page_dropped)
             if self.recording.error is not None:
                 self.outbox.say(say.notice(self.recording.error))
         error = closed.error if closed is not None else None
@@ -214,6 +216,7 @@ class Conversation:
                         closed = moment
                     await self.outbox.room()
             finally:
+                self._dropped = session.dropped_frames
                 self._session = None
         return closed
 

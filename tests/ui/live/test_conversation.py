@@ -35,6 +35,7 @@ class Recorder:
         self.marks: list[tuple[int, float]] = []
         self.events: list[Mapping[str, Any]] = []
         self.finished_on: threading.Thread | None = None
+        self.dropped_frames: int | None = None
 
     def microphone(self, at: float, pcm: bytes) -> None:
         assert 0 <= at < 10
@@ -49,7 +50,8 @@ class Recorder:
     def wire(self, event: Mapping[str, Any]) -> None:
         self.events.append(event)
 
-    def finish(self) -> Path:
+    def finish(self, dropped_frames: int | None = None) -> Path:
+        self.dropped_frames = dropped_frames
         self.finished_on = threading.current_thread()
         (self.folder / "audio.wav").write_bytes(b"RIFF of this one")
         return self.folder
@@ -157,6 +159,8 @@ async def test_the_recording_sees_everything_and_can_be_fetched(tmp_path: Path) 
         async with it.http() as http, it.socket(id) as socket:
             await page.until(socket, "state", state="open")
             await socket.send(mic(0, b"\1\0" * 3200))
+            await socket.send(mic(3, b"\2\0" * 3200))  # the page lost two
+            session.dropped_frames = 5
             await socket.send(json.dumps({"type": "played", "response": 1, "ms": 40}))
             await socket.send(json.dumps({"type": "figures", "underruns": 1, "stall_ms": 20.5, "hidden": True}))
             session.say(speech(1, bytes(9600)))
@@ -164,7 +168,8 @@ async def test_the_recording_sees_everything_and_can_be_fetched(tmp_path: Path) 
             assert (await http.get(f"/live/{id}/recording/audio.wav")).status_code == 404  # not before it is whole
             await socket.send('{"type": "close"}')
             assert (await page.until(socket, "ended"))["recording"] is True
-            assert recorder.pcm == [b"\1\0" * 3200]
+            assert recorder.pcm == [b"\1\0" * 3200, b"\2\0" * 3200]
+            assert recorder.dropped_frames == 7
             assert recorder.marks == [(1, 40.0)]
             assert [type(moment).__name__ for moment in recorder.moments] == ["Opened", "Speech", "Closed"]
             assert recorder.events[0]["event"]["underruns"] == 1
