@@ -38,8 +38,8 @@ class _Answer:
     number: int
     id: str
     begun_at: float
-    since: Since
-    since_at: float
+    origin: tuple[Since, float] | None
+    """From where its latency counts; None: nothing that we know of came between it and the answer before."""
     ms: float = 0.0
     words: list[str] = field(default_factory=list)
     first_word_at: float | None = None
@@ -72,6 +72,7 @@ class Answers:
         self._listened_at: float | None = None
         self._opened_at = 0.0
         self._count = 0
+        self._first = True
 
     @property
     def active(self) -> str | None:
@@ -82,13 +83,14 @@ class Answers:
         """A session that has said nothing yet."""
         self._opened_at = self._now()
         self._listened_at = None
+        self._first = True
 
     def created(self, id: str) -> None:
         if self._last and not self._last.done:  # never seen; an answer must not stay open for ever
             self._end(self._last, "failed", "overtaken")
         self._count += 1
-        since, since_at = self._origin()
-        answer = _Answer(self._count, id, self._now(), since, since_at)
+        answer = _Answer(self._count, id, self._now(), self._origin())
+        self._first = False
         self._by_id = {id: answer}
         self._last = answer
         self._acks.begun(answer.number, id)
@@ -193,25 +195,29 @@ class Answers:
         self._measure(answer, last=True)
         self._tell(Spoken(self._now(), answer.number, status, reason, "".join(answer.words), answer.ms))
 
-    def _origin(self) -> tuple[Since, float]:
-        """From where this answer's latency counts: the newest of what we know since the answer before."""
-        after = self._last.begun_at if self._last else self._opened_at
+    def _origin(self) -> tuple[Since, float] | None:
+        """From where this answer's latency counts: the newest of what we know since the answer before. Counted from the
+        session's beginning, a later answer's would be a number without a meaning."""
+        after = self._last.begun_at if self._last and not self._first else self._opened_at
         stopped = self._user_stopped()
         if stopped is not None and stopped >= after:
             return "user-stopped", stopped
         if self._listened_at is not None and self._listened_at >= after:
             return "last-listen", self._listened_at
-        return "session-opened", self._opened_at
+        return ("session-opened", self._opened_at) if self._first else None
 
     def _measure(self, answer: _Answer, *, last: bool = False) -> None:
         both = answer.first_word_at is not None and answer.first_sound_at is not None
         if answer.measured or not (both or (last and (answer.first_word_at or answer.first_sound_at))):
             return
         answer.measured = True
+        if answer.origin is None:
+            return
+        since, since_at = answer.origin
 
         def after(at: float | None) -> float | None:
-            return None if at is None else (at - answer.since_at) * 1000
+            return None if at is None else (at - since_at) * 1000
 
         self._tell(
-            Latency(self._now(), answer.number, answer.since, after(answer.first_word_at), after(answer.first_sound_at))
+            Latency(self._now(), answer.number, since, after(answer.first_word_at), after(answer.first_sound_at))
         )

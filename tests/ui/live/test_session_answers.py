@@ -268,6 +268,32 @@ async def test_latency_without_speech_counts_from_the_last_listen_or_the_opening
     assert opened.since == "session-opened"
 
 
+async def test_an_answer_that_nothing_came_before_has_no_latency() -> None:
+    """One on the heels of another: from the session's beginning it would be a number without a meaning."""
+
+    async def script(peer: Peer) -> None:
+        await peer.open()
+        for number in (1, 2):
+            await peer.begin(f"r{number}")
+            await peer.say(f"r{number}", "Well", 1000, 1000)
+            await peer.done(f"r{number}")
+        await peer.listen()
+        await peer.begin("r3")
+        await peer.say("r3", "Well", 1000, 1000)
+        await peer.done("r3")
+        await peer.closing()
+
+    async with fake_server(script) as server, LiveSession(server.url, SETUP, waits=QUICK) as live:
+        moments = live.moments()
+        seen: list[Moment] = []
+        while len(of(Spoken, seen)) < 3:
+            await until(moments, Spoken, seen)
+        await live.close()
+        seen += await rest(moments)
+    told = [(latency.response, latency.since) for latency in of(Latency, seen)]
+    assert told == [(1, "session-opened"), (3, "last-listen")]
+
+
 async def test_microphone_that_the_socket_does_not_take_is_dropped_from_its_old_end() -> None:
     async def script(peer: Peer) -> None:
         await peer.open()
