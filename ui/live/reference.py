@@ -10,6 +10,8 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
+import yaml
+
 from launch.errors import InputError, MediaError
 from ui.media import audio
 from ui.media.prepared import Notice
@@ -23,7 +25,6 @@ SHORT_S, LONG_S = 3.0, 10.0
 _UPLOADS = 32  # of all owners, 1 MB each at most; the oldest is forgotten
 _OWN = 3  # of one owner: nobody pushes the others' out
 _DEFAULT = "asset:assistant-en"
-_SERVER: Mapping[Language, str] = {"zh": "服务器自带的声音", "en": "The server's own voice"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Voices:
     def all(self) -> tuple[Voice, ...]:
         """What this machine has: the server's own first, where it is readable."""
         path = self._server()
-        own = (Voice("server", _SERVER, _seconds(path)),) if path is not None else ()
+        own = (Voice("server", _name("server"), _seconds(path)),) if path is not None else ()
         return (*own, *_assets())
 
     def wav(self, wanted: str, owner: str) -> bytes:
@@ -105,7 +106,16 @@ class Voices:
 @cache
 def _assets() -> tuple[Voice, ...]:
     names = sorted(path.stem for path in FOLDER.glob("*.wav"))
-    return tuple(Voice(f"asset:{name}", {"zh": name, "en": name}, _seconds(FOLDER / f"{name}.wav")) for name in names)
+    return tuple(Voice(f"asset:{name}", _name(name), _seconds(FOLDER / f"{name}.wav")) for name in names)
+
+
+@cache
+def _names() -> Mapping[str, Mapping[Language, str]]:
+    return yaml.safe_load((FOLDER / "names.yaml").read_text(encoding="utf-8"))
+
+
+def _name(voice: str) -> Mapping[Language, str]:
+    return _names().get(voice, {"zh": voice, "en": voice})
 
 
 def _seconds(path: Path) -> float:

@@ -57,6 +57,9 @@ def test_the_servers_own_voice_comes_first_where_it_can_be_read(tmp_path: Path) 
     path = tone(tmp_path / "HT_ref_audio.wav", 5)
     voices = Voices(lambda: path)
     assert [voice.id for voice in voices.all()] == ["server", "asset:assistant-en"]
+    for voice in voices.all():
+        assert set(voice.name) == {"zh", "en"}
+        assert voice.name["zh"] != voice.name["en"], "a name, and not a file's"
     assert voices.wav("server", "ann") == voices.wav("", "ann") == path.read_bytes()
 
 
