@@ -252,8 +252,9 @@ class DuplexSession:
             return
         said = self._listener.take()
         parts = [Part("audio", wav_header(len(said), MIC_RATE) + said)]
-        if self._picture is not None:
+        if self._picture is not None:  # the camera sends one a second: an older one shows what is gone
             parts.insert(0, Part("image", self._picture))
+            self._picture = None
         asked = Said("user", tuple(parts))
         speech = self.opening.speaks
         answer = Answer(self._brain, self._conversation(asked), speech=speech, endless=self.trouble.endless)

@@ -174,7 +174,10 @@ async def test_a_camera_picture_goes_with_the_question() -> None:
         await client.until("response.done")
         await client.say("input_audio_buffer.append", audio="AAA=", video_frames=["a", "b", "c"])
         assert (await client.until("error"))["error"]["code"] == "invalid_video_frames"
-    assert [part.kind for part in brain.asked[0][0][-1].parts] == ["image", "audio"]
+        await client.append(tone(1) + quiet(1))
+        await client.until("response.created", after=client.types.index("response.done"))
+    kinds = [[part.kind for part in told[0][-1].parts] for told in brain.asked]
+    assert kinds == [["image", "audio"], ["audio"]], "a picture goes with the question it was taken for"
 
 
 async def test_the_older_native_dialect_is_flat() -> None:
