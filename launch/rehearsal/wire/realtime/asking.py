@@ -171,9 +171,10 @@ class Desk:
     async def _item_create(self, session: DuplexSession, event: Event) -> None:
         item = event.get("item")
         item = item if isinstance(item, dict) else {}
+        asked = item.get("id")
         item = {
             **item,
-            "id": item.get("id") or f"item_{uuid.uuid4().hex}",
+            "id": asked if isinstance(asked, str) and asked else f"item_{uuid.uuid4().hex}",
             "object": "realtime.item",
             "status": "completed",
         }
@@ -185,7 +186,7 @@ class Desk:
 
     async def _item(self, session: DuplexSession, event: Event) -> None:
         item_id = event.get("item_id")
-        if not item_id:
+        if not isinstance(item_id, str) or not item_id:
             raise Refusal("missing_item_id", f"{event['type']} requires item_id")
         what = str(event["type"]).rpartition(".")[2]
         if what == "truncate":

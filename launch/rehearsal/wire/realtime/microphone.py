@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 from typing import Any
 
@@ -32,7 +31,7 @@ def sound_of(event: dict[str, Any], in_format: str, wire: str) -> np.ndarray:
         return np.zeros(0, np.float32)
     try:
         raw = base64.b64decode(data, validate=True) if isinstance(data, str) and data else b""
-    except binascii.Error:
+    except ValueError:
         raw = b""
     if not raw:
         if wire == "0.26":
@@ -89,5 +88,5 @@ def picture_of(event: dict[str, Any]) -> bytes | None:
             raise Refusal("invalid_video_frames", "a video frame must be base64 of at most 4000000 characters")
     try:
         return base64.b64decode(frames[-1].rpartition(",")[2], validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise Refusal("invalid_video_frames", "a video frame must be base64") from error

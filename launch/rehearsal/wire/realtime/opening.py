@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -143,5 +142,5 @@ def _require_voice(reference: Any, wire: str) -> None:
         raise Refusal(code, _NO_VOICE[wire], fatal=True)
     try:
         decode(base64.b64decode(data, validate=True), "audio")
-    except (binascii.Error, UndecodableMedia) as error:
+    except (ValueError, UndecodableMedia) as error:
         raise Refusal("invalid_duplex_runtime_config", f"Invalid ref_audio: {error}", fatal=True) from error

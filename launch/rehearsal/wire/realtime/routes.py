@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from contextlib import suppress
@@ -14,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from launch.rehearsal.wire.engine import Engine
 from launch.rehearsal.wire.realtime.envelope import Native, Realtime
 from launch.rehearsal.wire.realtime.lobby import Lobby
+from launch.rehearsal.wire.realtime.reading import event_of
 from launch.rehearsal.wire.realtime.socket import Conversation
 
 SessionMode = Literal["duplex", "turn"]
@@ -74,13 +74,17 @@ async def _transcription(socket: WebSocket) -> None:
             {"type": "session.created", "id": f"sess-{secrets.token_hex(8)}", "created": int(time.time())}
         )
         while True:
-            text = await socket.receive_text()
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
             try:
-                event = json.loads(text)
-                kind = str(event.get("type"))
-            except (ValueError, AttributeError):
+                event = event_of(message.get("text") or "")
+            except ValueError:
+                event = None
+            if event is None:
                 await socket.send_json({"type": "error", "error": "Invalid JSON", "code": "invalid_json"})
                 continue
+            kind = str(event.get("type"))
             if kind == "session.update" and "model" not in event:
                 await socket.send_json(
                     {"type": "error", "error": "Missing required field: model", "code": "invalid_event"}

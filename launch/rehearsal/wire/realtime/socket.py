@@ -14,6 +14,7 @@ from launch.rehearsal.wire.realtime.attachment import Attachment
 from launch.rehearsal.wire.realtime.envelope import Projection
 from launch.rehearsal.wire.realtime.lobby import Lobby, Place
 from launch.rehearsal.wire.realtime.opening import opening
+from launch.rehearsal.wire.realtime.reading import event_of
 from launch.rehearsal.wire.realtime.refusals import Refusal
 
 EVENT_MOST = 15 << 20  # bytes of one event
@@ -40,19 +41,21 @@ class Conversation:
 
     async def run(self, first: Event | None) -> None:
         """Until either side ends it. ``first``: what stands for the client's first event (autostart), else None."""
-        gone = False
+        at_once = True  # whatever stops us before an end was said: nobody would write it
         try:
             self._place = await self._handshake(first)
             await self._talk(self._place)
+            at_once = False
         except Refusal as refusal:
             self._attachment.say(json.dumps(self._projection.stamped(self._projection.refusal(refusal))))
             self._attachment.end()
+            at_once = False
         except Gone:
-            gone = True
+            return
         finally:
             if self._place is not None:
                 self._lobby.leave(self._place, self._attachment)
-            await self._attachment.close(at_once=gone)
+            await self._attachment.close(at_once=at_once)
 
     async def _handshake(self, event: Event | None) -> Place:
         while True:
@@ -97,10 +100,10 @@ class Conversation:
         if len(text) > EVENT_MOST:
             raise Refusal("event_too_large", f"Event exceeds {EVENT_MOST} bytes")
         try:
-            event = json.loads(text)
+            event = event_of(text)
         except ValueError as error:
             raise Refusal("invalid_json", broken, fatal=broken != "Invalid JSON event") from error
-        if not isinstance(event, dict):
+        if event is None:
             raise Refusal("bad_event", "An event must be a JSON object")
         return event
 
