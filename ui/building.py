@@ -31,6 +31,7 @@ from ui.texts import texts
 from ui.theme import theme
 from ui.turn.client import ServerClient, Timeouts
 from ui.turn.turns import Turns
+from ui.unfit import tell_unfit
 
 # One upload. A minute of 1080p from a phone is 130 MB, and the model watches 64 s.
 MAX_UPLOAD = "512mb"
@@ -62,6 +63,7 @@ def build_app(options: Options, engine: RehearsalEngine | None, *, ready: Callab
         await client.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    tell_unfit(app)
     app.include_router(pill.router(client, guard, engine, tool.start_at))
     app.include_router(speech.router(turns, guard, server, key=client.needs_key))
     app.include_router(reception.router(lounge, client, guard, neighbour, options.public_realtime_url))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from pathlib import Path
+from os.path import isabs, isdir
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -130,7 +130,9 @@ def _model(folder: str) -> list[str]:
     """A folder or nothing: what is in it is judged by the launcher, and never shown."""
     if not folder:
         return []
-    if not Path(folder).is_absolute() or not Path(folder).is_dir():
+    if not isabs(folder) or not isdir(
+        folder
+    ):  # which, unlike a Path's, take anything: a name too long, a folder barred
         raise HTTPException(422, "no such folder")
     return [f"--model={folder}"]
 
@@ -138,10 +140,10 @@ def _model(folder: str) -> list[str]:
 def _by_address(host: str) -> bool:
     """Whether the page was asked for by an address, or as localhost. A page of a stranger whose name was made to point
     at this machine (DNS rebinding) has a name, and would pass every other check."""
-    name = urlsplit(f"//{host}").hostname or ""
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
     try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if name == "localhost" or name.endswith(".localhost"):
+            return True
         ipaddress.ip_address(name)
     except ValueError:
         return False

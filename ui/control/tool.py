@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,13 @@ Shown = dict[str, Any]
 
 
 class Tool:
-    """``environ``: of the app's shell; ``root``: the file system looked at (tests pass another). Blocks: use a thread."""
+    """``environ``: of the app's shell; ``root``: the file system looked at; ``house``: where the launcher is (tests pass
+    others). Blocks: use a thread."""
 
-    def __init__(self, environ: Mapping[str, str], root: Path = Path("/")) -> None:
+    def __init__(self, environ: Mapping[str, str], root: Path = Path("/"), *, house: Path = _HOUSE) -> None:
         self._environ = environ
         self._root = root
+        self._house = house
         self._acting = asyncio.Lock()
 
     def read(self, language: Language, *words: object) -> Shown:
@@ -90,7 +93,7 @@ class Tool:
         async with self._acting:
             process = await asyncio.create_subprocess_exec(
                 *line,
-                cwd=_HOUSE,
+                cwd=self._house,
                 env=dict(self._environ),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -117,8 +120,9 @@ class Tool:
 
 
 def _document(printed: str | bytes, language: Language, code: int | None) -> Shown:
-    """What a command printed. One that was killed in the middle has printed nothing."""
+    """What a command printed. One that was killed in the middle has printed nothing, or half of it."""
     if printed:
-        return json.loads(printed)
+        with suppress(ValueError):
+            return json.loads(printed)
     told = explain(LaunchError("launcher-silent", code="—" if code is None else code), language)
     return {"error": {"id": told.id, "severity": told.severity, "cause": told.cause, "cure": told.cure, "detail": ""}}

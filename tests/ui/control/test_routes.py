@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -58,9 +59,39 @@ def test_a_stranger_sees_nothing(machine: Box) -> None:
         assert client.get(f"/control{way}").status_code == 403
 
 
-@pytest.mark.parametrize("other", [{"layout": "/etc/passwd"}, {"model": "model"}, {"model": "/etc/passwd"}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"layout": "/etc/passwd"},
+        {"layout": "--help"},
+        {"model": "model"},
+        {"model": "/etc/passwd"},
+        {"model": "/" + "a" * 399},
+        {"model": "/\0"},
+        {"cards": "--help"},
+    ],
+)
 def test_no_path_goes_unchecked(machine: Box, other: dict[str, Any]) -> None:
     assert page(machine).post("/control/start", json=wish(machine, **other)).status_code == 422
+
+
+@pytest.mark.parametrize("host", ["[", "[x]:1", "", "127.0.0.1.box.example"])
+def test_a_host_that_is_no_address_is_a_name(machine: Box, host: str) -> None:
+    client = page(machine)
+    told = client.get("/control", headers={"host": host})
+    assert told.json()["why_not"] == "name"
+    headers = {"host": host, "origin": f"http://{host}"}
+    assert client.post("/control/start", json=wish(machine), headers=headers).status_code == 403
+    assert machine.ours() == []
+
+
+@pytest.mark.parametrize("printed", ["", '{"stopped": ['])
+async def test_a_launcher_that_dies_in_the_middle_is_told(tmp_path: Path, printed: str) -> None:
+    (tmp_path / "launch").mkdir()
+    (tmp_path / "launch" / "__main__.py").write_text(f"print({printed!r}, end='', flush=True)\nraise SystemExit(9)")
+    told = await Tool(os.environ, house=tmp_path).act("en", "down", "--port", 1)
+    assert told["error"]["id"] == "launcher-silent"
+    assert "9" in told["error"]["cause"] + told["error"]["cure"]
 
 
 def test_only_logs_of_our_servers_are_read(machine: Box) -> None:
