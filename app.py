@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from launch import values
 from launch.config import layered
 from launch.errors import LaunchError
 from ui.options import Options
@@ -32,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
         "--host", default="127.0.0.1", help="address to listen on (default: %(default)s, reached by ssh -L)"
     )
     it.add_argument(
-        "--port", type=_port, default=7862, help="port to listen on; 0 takes a free one (default: %(default)s)"
+        "--port", type=values.port, default=7862, help="port to listen on; 0 takes a free one (default: %(default)s)"
     )
     it.add_argument(
         "--lang",
@@ -40,22 +41,31 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="first language of the page (default: the browser's)",
     )
-    it.add_argument("--api-key-file", metavar="FILE", type=Path, help="a file that holds the server's API key")
+    it.add_argument(
+        "--api-key-file",
+        metavar="FILE",
+        type=Path,
+        help="a file that holds the server's API key (default: OPENAI_API_KEY, where it is set)",
+    )
     # The time-outs: a server on loopback accepts within milliseconds; a cold one may compile for a minute before its first event; a healthy
     # one sends a packet a second while it speaks.
     it.add_argument(
-        "--connect-s", type=_seconds, default=5.0, metavar="S", help="wait for a connection (default: %(default)s)"
+        "--connect-s",
+        type=values.seconds,
+        default=5.0,
+        metavar="S",
+        help="wait for a connection (default: %(default)s)",
     )
     it.add_argument(
         "--first-event-s",
-        type=_seconds,
+        type=values.seconds,
         default=120.0,
         metavar="S",
         help="wait for the first word (default: %(default)s)",
     )
     it.add_argument(
         "--between-events-s",
-        type=_seconds,
+        type=values.seconds,
         default=60.0,
         metavar="S",
         help="wait between two events (default: %(default)s)",
@@ -65,11 +75,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         type=Path,
         default=Path("runs"),
-        help="where the records of turns go (default: %(default)s)",
+        help="where the records of turns and recorded conversations go (default: %(default)s)",
     )
     it.add_argument(
         "--max-sessions",
-        type=_count,
+        type=values.count,
         metavar="N",
         help="live conversations at once; more wait in line (default: what the server admits, else 2)",
     )
@@ -166,32 +176,11 @@ def console_language(lang: str, environ: Mapping[str, str]) -> Language:
     return "zh" if locale.startswith("zh") else "en"
 
 
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{text}: a port is 0 to 65535")
-    return number
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: 1 or more")
-    return number
-
-
 def _socket_url(text: str) -> str:
     address = urlsplit(text)
     if address.scheme not in ("wss", "ws") or not address.hostname or address.query or address.fragment:
         raise argparse.ArgumentTypeError(f"{text}: begin it with wss:// and end it with the path, if there is one")
     return text.rstrip("/")
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text}: more than 0 seconds")
-    return number
 
 
 if __name__ == "__main__":

@@ -145,6 +145,10 @@ def test_options_come_by_flag_environment_file_default(
     ("argv", "word"),
     [
         (["--port", "70000"], "70000"),
+        (["--port", "7862x"], "a port is"),
+        (["--max-sessions", "two"], "1 or more"),
+        (["--first-event-s", "soon"], "seconds"),
+        (["--first-event-s", "nan"], "seconds"),
         (["--first-event-s", "0"], "more than 0"),
         (["--server", "localhost:8091"], "http://"),
         (["--api-key-file", "nowhere"], "nowhere"),

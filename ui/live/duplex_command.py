@@ -9,6 +9,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from launch import values
+
 
 def parser() -> argparse.ArgumentParser:
     """The guide's options (§9.5) and ours."""
@@ -42,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     )
     it.add_argument(
         "--timeout-s",
-        type=_seconds,
+        type=values.seconds,
         default=60.0,
         metavar="S",
         help="wait for the model's next word or decision; longer for the first run on a new card (default: %(default)s)",
@@ -71,15 +73,7 @@ def _file(text: str) -> Path:
     return path
 
 
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text}: more than 0 seconds")
-    return number
-
-
 def _milliseconds(text: str) -> int:
-    number = int(text)
-    if not 10 <= number <= 1_000:
+    if not text.isdecimal() or not 10 <= (number := int(text)) <= 1_000:
         raise argparse.ArgumentTypeError(f"{text}: 10 to 1000 milliseconds")
     return number

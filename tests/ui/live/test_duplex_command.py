@@ -184,7 +184,9 @@ def test_the_first_line_comes_before_anything_heavy_is_imported() -> None:
     [
         ["--input-wav", "nowhere.wav"],
         ["--chunk-ms", "5"],
+        ["--chunk-ms", "short"],
         ["--timeout-s", "0"],
+        ["--timeout-s", "soon"],
         ["--mic", "--input-wav", __file__],
         ["--x"],
     ],
@@ -193,7 +195,9 @@ def test_a_command_line_that_cannot_be_is_usage(argv: list[str], capsys: pytest.
     with pytest.raises(SystemExit) as end:
         app.main(["duplex", *argv])
     assert end.value.code == 2
-    assert "usage" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "usage" in said
+    assert "value: " not in said  # argparse's own words, "invalid _seconds value: …"
 
 
 def test_what_is_no_sound_and_who_is_not_there_are_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
