@@ -14,6 +14,8 @@ from launch.errors import InputError
 from launch.versions import Installed
 
 NAMES = ("1card", "2card", "3card", "8card", "duplex", "duplex-2card", "rehearsal")
+# Live sessions the rehearsal engine admits when nobody says a number (its --max-sessions).
+REHEARSED = 2
 # What vLLM allows of a kind that a deploy file does not limit (vllm/config/multimodal.py).
 UNLIMITED = 999
 
@@ -75,7 +77,7 @@ def layout(name: str, here: Installed, platform: str | None = "npu") -> Layout:
     broken file.
     """
     if name == "rehearsal":
-        return Layout(name, 0, (), "turn", Limits(UNLIMITED, UNLIMITED, UNLIMITED, 1, 0), None)
+        return Layout(name, 0, (), "duplex", Limits(UNLIMITED, UNLIMITED, UNLIMITED, 1, REHEARSED), None)
     file = open_file(layout_file(name, here), search_path(here))
     return _described(name, file, resolve(file, here.line), here, platform)
 

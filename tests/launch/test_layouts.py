@@ -7,6 +7,7 @@ import pytest
 
 from launch.errors import InputError
 from launch.layouts import NAMES, layout, table
+from launch.rehearsal.__main__ import parse as rehearsal
 from launch.server_python import find
 from launch.versions import Installed, installed, line_named, numbers
 from tests.launch.console import DEPLOY, launch, server_python
@@ -42,6 +43,7 @@ def test_turns_and_duplex_are_the_same_names_on_every_line(line: str, sessions: 
     """From 0.30 every shipped file is duplex; the names keep their meaning."""
     modes = {row.name: (row.session_mode, row.limits.sessions) for row in table(bare(line))}
     assert modes.pop("duplex") == modes.pop("duplex-2card") == ("duplex", sessions)
+    assert modes.pop("rehearsal") == ("duplex", rehearsal([]).max_sessions)  # its server's own word
     assert set(modes.values()) == {("turn", 0)}
 
 
