@@ -13,7 +13,8 @@ $(STAMP): Makefile requirements.txt requirements-rehearsal.txt requirements-rehe
 	    [ -n "$$p" ] && "$$p" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done; true); \
 	if [ -z "$$python" ]; then \
 	    echo "No Python 3.11 or newer with venv was found: install python3.11 and python3.11-venv, or call make PYTHON=/path/to/python3." >&2; exit 1; fi; \
-	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV)
+	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV); \
+	echo "Installing the packages into $(VENV): some minutes the first time."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -r requirements-rehearsal.txt -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-rehearsal-nodeps.txt
 	@touch $@
