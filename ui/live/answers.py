@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -101,7 +100,7 @@ class Answers:
             return
         try:
             pcm = base64.b64decode(event.delta, validate=True)
-        except binascii.Error:
+        except ValueError:
             pcm = b""
         pcm = pcm[: len(pcm) // 2 * 2]
         answer.ms = max(answer.ms + len(pcm) / _BYTES_PER_MS, event.metadata.audio_duration_ms or 0.0)

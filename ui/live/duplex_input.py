@@ -31,8 +31,12 @@ class Given:
 def address(url: str) -> str:
     """The http(s) base of a server from what the guide's demo takes: ws(s) or http(s), with or without a path; a prefix
     before ``/v1`` is a gateway's and stays. Raises ``InputError`` (server-address)."""
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme not in _SCHEMES or not parts.hostname or parts.username:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        fits = parts.scheme in _SCHEMES and parts.hostname and not parts.username and parts.port != 0
+    except ValueError as error:  # half of an IPv6 address, a port that is no number or beyond them all
+        raise InputError("server-address", address=url) from error
+    if not fits or any(letter.isspace() for letter in url):
         raise InputError("server-address", address=url)
     prefix = f"{parts.path}/".split("/v1/")[0].rstrip("/")
     return f"{_SCHEMES[parts.scheme]}://{parts.netloc}{prefix}"

@@ -9,7 +9,6 @@ An event of an unknown type, or of a known type in an unknown shape, is an ``Unk
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -573,12 +572,3 @@ def read(event: dict[str, Any]) -> Known | UnknownEvent:
             server_event_seq=seq if isinstance(seq, int) else None,
             received=event,
         )
-
-
-def decode(frame: str | bytes) -> dict[str, Any]:
-    """A frame as a JSON object; what is none comes back as ``{"type": "", "text": its beginning}``."""
-    try:
-        event = json.loads(frame)
-    except ValueError:
-        event = None
-    return event if isinstance(event, dict) else {"type": "", "text": repr(frame[:200])}

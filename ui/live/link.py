@@ -10,7 +10,8 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from launch.errors import InputError, OmniError, ServerGone, ServerRefused, ServerSilent
-from ui.live.events import ClientEvent, Known, SessionClose, SessionClosed, UnknownEvent, decode, read
+from ui.live.events import ClientEvent, Known, SessionClose, SessionClosed, UnknownEvent, read
+from ui.live.frames import decode
 from ui.live.setup import Waits
 
 Wire = Mapping[str, Any]

@@ -132,7 +132,7 @@ def opened(created: SessionCreated, at: float, setup: Setup) -> Opened:
         session_id=created.session.id,
         wire="0.30" if created.incarnation is None else "0.26",
         barge_in=capabilities.get("supports_barge_in") is True,
-        camera="video" in (capabilities.get("optional_input_modalities") or ()),
+        camera=isinstance(more := capabilities.get("optional_input_modalities"), list) and "video" in more,
         idle_s=created.session.idle_timeout_s or setup.idle_s,
         capabilities=capabilities,
     )

@@ -18,9 +18,9 @@ from ui.live.events import (
     SessionCreated,
     TranscriptDelta,
     UnknownEvent,
-    decode,
     read,
 )
+from ui.live.frames import decode
 
 
 @pytest.mark.parametrize("path", captures.ALL, ids=captures.name)
