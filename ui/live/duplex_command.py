@@ -61,9 +61,13 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Hold one conversation. Returns the exit code."""
     given = parser().parse_args(argv)
     print("Omni Showcase · duplex / 全双工 …", flush=True)
-    from ui.live.duplex_run import run
+    try:
+        from ui.live.duplex_run import run  # takes seconds, in which somebody may think better of it
 
-    return run(given, environ)
+        return run(given, environ)
+    except KeyboardInterrupt:
+        print(flush=True)  # the terminal has just shown ^C
+        return 1
 
 
 def _file(text: str) -> Path:

@@ -47,8 +47,6 @@ def run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
         console.fault(error)
     except OSError as refused:  # the folder of the files
         console.fault(LaunchError("state-not-written", folder=given.output_dir or _RUNS, reason=refused.strerror or ""))
-    except KeyboardInterrupt:
-        print(flush=True)  # the terminal has just shown ^C
     return 1
 
 
