@@ -60,8 +60,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Hold one conversation. Returns the exit code."""
     given = parser().parse_args(argv)
-    print("Omni Showcase · duplex / 全双工 …", flush=True)
     try:
+        print("Omni Showcase · duplex / 全双工 …", flush=True)
         from ui.live.duplex_run import run  # takes seconds, in which somebody may think better of it
 
         return run(given, environ)
