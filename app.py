@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--api-key-file",
         metavar="FILE",
-        type=Path,
+        type=values.key,
         help="a file that holds the server's API key (default: OPENAI_API_KEY, where it is set)",
     )
     # The time-outs: a server on loopback accepts within milliseconds; a cold one may compile for a minute before its first event; a healthy
@@ -105,10 +105,6 @@ def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path
     """The options of one start; ``folder`` may hold an omni.yaml. Exits with a sentence when one cannot be used."""
     it = parser()
     given = layered(it, argv, environ, folder)
-    try:
-        key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
-    except OSError as unreadable:
-        it.error(f"--api-key-file {given.api_key_file}: {unreadable.strerror}")
     server = given.server.rstrip("/").removesuffix("/v1") if given.server else None
     if server and not server.startswith(("http://", "https://")):
         it.error(f"--server {server}: begin it with http:// or https://")
@@ -117,7 +113,7 @@ def options(argv: Sequence[str] | None, environ: Mapping[str, str], folder: Path
         host=given.host,
         port=given.port,
         lang=given.lang,
-        api_key=key or environ.get("OPENAI_API_KEY") or None,
+        api_key=given.api_key_file or environ.get("OPENAI_API_KEY") or None,
         connect_s=given.connect_s,
         first_event_s=given.first_event_s,
         between_events_s=given.between_events_s,

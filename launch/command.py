@@ -222,12 +222,14 @@ def _folder(text: str) -> Path:
 
 def read_key(file: str) -> str:
     try:
-        key = Path(file).expanduser().read_text(encoding="utf-8").strip()
+        words = Path(file).expanduser().read_text(encoding="ascii").split()
     except OSError as missing:
         raise InputError("file-not-found", file=file, reason=missing.strerror or "") from missing
-    if not key:
+    except UnicodeDecodeError:
+        words = []
+    if len(words) != 1:  # it becomes a line of every client's request
         raise InputError("key-file-empty", file=file)
-    return key
+    return words[0]
 
 
 def _rehearsal(request: Request, here: Here) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 
 def port(text: str) -> int:
@@ -29,3 +30,16 @@ def seconds(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"{text}: a number of seconds, more than 0")
     return number
+
+
+def key(text: str) -> str:
+    """The API key in the file ``text``: one word, since it becomes a line of an HTTP request."""
+    try:
+        words = Path(text).expanduser().read_text(encoding="ascii").split()
+    except OSError as unreadable:
+        raise argparse.ArgumentTypeError(f"{text}: {unreadable.strerror}") from unreadable
+    except UnicodeDecodeError:
+        words = []
+    if len(words) != 1:
+        raise argparse.ArgumentTypeError(f"{text}: the key and nothing else")
+    return words[0]

@@ -186,6 +186,14 @@ def test_an_unknown_line_of_the_file_is_told(tmp_path: Path, capsys: pytest.Capt
     assert "prot" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("held", [b"", b"\xff\xfe\x00", b"two words", b"two\nlines"])
+def test_a_file_without_a_key_is_told(tmp_path: Path, held: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "key").write_bytes(held)
+    with pytest.raises(SystemExit):
+        app.options(["--api-key-file", str(tmp_path / "key")], {}, tmp_path)
+    assert "the key and nothing else" in capsys.readouterr().err
+
+
 def test_the_key_is_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("secret\n", encoding="utf-8")
     assert app.options(["--api-key-file", str(tmp_path / "key")], {}, tmp_path).api_key == "secret"

@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     )
     it.add_argument("--no-realtime-pacing", action="store_true", help="give the file as fast as the server takes it")
     it.add_argument("--require-audio", action="store_true", help="a model that only listens is a finding")
-    it.add_argument("--api-key-file", metavar="FILE", type=_file, help="a file that holds the server's API key")
+    it.add_argument("--api-key-file", metavar="FILE", type=values.key, help="a file that holds the server's API key")
     it.add_argument("--lang", choices=("auto", "zh", "en"), default="auto", help="default: that of the shell")
     it.add_argument("--rehearsal-args", default="", help=argparse.SUPPRESS)  # for tests
     return it

@@ -60,8 +60,7 @@ async def _prepared(given: argparse.Namespace, environ: Mapping[str, str], conso
         source, hear = await _sides(given, console, devices)
         voice = await asyncio.to_thread(given_voice, given.ref_audio)
         _tell(console, "voice", voice)
-        key = given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else None
-        key = key or environ.get("OPENAI_API_KEY") or None
+        key = given.api_key_file or environ.get("OPENAI_API_KEY") or None
         served = await server.served(key, console, stop)
         if served is None:
             return 1
