@@ -155,7 +155,8 @@ def serve(app: Any) -> None:
 
     sock = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{sock.getsockname()[1]}", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[sock])
+    # A browser keeps its sockets; a test run need not wait for them.
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)).run(sockets=[sock])
 
 
 if __name__ == "__main__":

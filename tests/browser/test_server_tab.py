@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.launch.running import Box, box
 from tests.running import running_app
@@ -42,6 +42,7 @@ async def test_a_server_is_started_watched_and_stopped(browser: Browser, tmp_pat
             await card.get_by_role("button", name="Yes").click()
             await expect(card).to_have_count(0, timeout=LONG_MS)
             assert machine.ours() == []
+            await barred(page, app.url)
             await guide(page)
             await page.close()
             assert not wrong
@@ -72,12 +73,15 @@ async def guide(page: Page) -> None:
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.asyncio(loop_scope="session")
-async def test_without_control_the_buttons_say_why(browser: Browser) -> None:
-    with running_app("--lang", "en", "--no-control") as app:
-        page = await browser.new_page()
-        await opened(page, app.url)
-        form = page.locator(".omni-server-right .omni-server-part").first
-        await expect(form).to_contain_text("The page was started with --no-control.")
-        await expect(form.get_by_role("button", name="Start")).to_be_disabled()
-        await page.close()
+async def barred(page: Page, url: str) -> None:
+    """Where the app does not let the page start anything, the buttons are off and it is said why."""
+
+    async def forbid(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(json={**await answer.json(), "why_not": "asked"})
+
+    await page.route("**/control?*", forbid)
+    await opened(page, url)
+    form = page.locator(".omni-server-right .omni-server-part").first
+    await expect(form).to_contain_text("The page was started with --no-control.")
+    await expect(form.get_by_role("button", name="Start")).to_be_disabled()

@@ -22,7 +22,7 @@ ANSWERS = 2
 TEXT = "".join(WORDS)
 # A conversation of two answers has 22 events down (created and updated, then twice a listen and a block of 9), and more
 # than 40 up.
-BOUNDARIES: dict[Way, range] = {"down": range(22), "up": range(0, 40, 5)}
+BOUNDARIES: dict[Way, range] = {"down": range(22), "up": range(0, 40, 8)}
 TOGETHER = 8
 """Conversations at once: most of their time is waiting."""
 
