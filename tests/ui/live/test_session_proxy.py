@@ -1,4 +1,4 @@
-"""Cut, stalled, delayed, frozen and half-closed after every event, both ways, on both wires."""
+"""Cut, stalled, delayed, frozen and half-closed: after every event that comes down, every eighth that goes up, on both wires."""
 
 from __future__ import annotations
 
