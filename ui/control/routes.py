@@ -61,7 +61,9 @@ def router(tool: Tool, guard: Guard, why_not: Why | None, server: str | None) ->
     @routes.get("/status")
     async def status(language: Language = "en") -> dict[str, Any]:
         def look() -> dict[str, Any]:
-            return {**tool.read(language, "status"), "starts": tool.starts()}
+            seen = tool.read(language, "status")
+            ours = {it["port"] for it in seen.get("servers", ()) if it["ours"] and it["state"] != "zombie"}
+            return {**seen, "starts": tool.starts(ours)}
 
         return await asyncio.to_thread(look)
 

@@ -6,15 +6,16 @@ import asyncio
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from launch import cli
+from launch.commands.explain import document as explained
 from launch.errors import LaunchError
 from launch.explain import explain_text
-from launch.faults import explain, tell
+from launch.faults import explain
 from launch.here import Here
 from launch.layouts import NAMES
 from launch.log_file import LogFile
@@ -53,15 +54,15 @@ class Tool:
         server = look(record, here) if record is not None else None
         return server.percent if server is not None and server.state == "starting" else None
 
-    def starts(self) -> list[Shown]:
-        """How far each of our servers has come: ``{port, stages: [{stage, phase, share, took_s}], percent}``."""
+    def starts(self, ports: Collection[int]) -> list[Shown]:
+        """How far our servers on ``ports`` have come: ``{port, stages: [{stage, phase, share, took_s}], percent}``."""
         here = self._here("en")
         shown = []
         for record in self._records(here):
-            server = look(record, here)
-            if server.state in ("stopped", "zombie"):
+            if record.port not in ports:
                 continue
-            held = proc(here).output(record.process.pid) if record.process and server.alive else None
+            alive = record.process is not None and proc(here).alive(record.process)
+            held = proc(here).output(record.process.pid) if record.process is not None and alive else None
             progress = read_progress(Path(record.log), held)
             stages = [
                 {"stage": stage.stage, "phase": stage.phase, "share": stage.share, "took_s": stage.took_s}
@@ -80,11 +81,8 @@ class Tool:
         held = proc(here).output(record.process.pid) if record.process is not None and alive else None
         with LogFile(Path(record.log), held, _TAIL) as file:
             lines = [redacted(decode(line)) for line in file.lines()][-_TAIL:]
-        marks = []
-        for hit in explain_text("\n".join(lines)):
-            told = tell(hit.fault.id, {}, language)
-            words = {"id": hit.fault.id, "severity": told.severity, "cause": told.cause, "cure": told.cure}
-            marks.append({"line": hit.line - 1, **words})
+        hits = explained(explain_text("\n".join(lines)), language)
+        marks = [{**hit, "line": int(str(hit["line"])) - 1} for hit in hits]
         return {"log": record.log, "lines": lines, "marks": marks}
 
     async def act(self, language: Language, *words: object) -> Shown:

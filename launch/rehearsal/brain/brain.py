@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 SAMPLE_RATE = 24_000  # what the real code2wav stage speaks (protocol §2.4)
+EAR_RATE = 16_000  # what Whisper, the voice detectors and a realtime session take (protocol §4.3)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from launch.rehearsal.brain.brain import Voiced
-
-EAR_RATE = 16_000  # Hz: what a realtime session takes (protocol §4.3)
+from launch.rehearsal.brain.brain import EAR_RATE, Voiced
 
 
 class LoudnessDetector:

@@ -9,9 +9,8 @@ import av
 import av.error
 import numpy as np
 
-from launch.rehearsal.brain.brain import SAMPLE_RATE, UndecodableMedia
+from launch.rehearsal.brain.brain import EAR_RATE, SAMPLE_RATE, UndecodableMedia
 
-EAR_RATE = 16_000  # what Whisper and the voice detector take
 LONGEST_S = 180  # no part of a request is longer (audio parts 30 s, clips 64 s); the rest of a longer file is not read
 CEILING = 0.95  # of full scale: a wave above it is turned down as a whole, so that nothing is ever clipped
 # A playlist can name other files and hosts; a part is only what its bytes say, so no protocol may be opened from within.

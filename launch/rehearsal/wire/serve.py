@@ -11,7 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from launch.rehearsal.wire.connection import DROP
-from launch.rehearsal.wire.realtime.attachment import CUT, FREEZE, HANG_UP
+from launch.rehearsal.wire.realtime.attachment import FREEZE, HANG_UP
 
 GRACE_S = 1  # for answers under way when the engine is told to stop
 
@@ -36,7 +36,7 @@ class CuttableSocket(WebSocketsSansIOProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         app = self.app
-        means = {CUT: transport.abort, HANG_UP: transport.close, FREEZE: transport.pause_reading}
+        means = {DROP: transport.abort, HANG_UP: transport.close, FREEZE: transport.pause_reading}
 
         async def with_means(scope: Scope, receive: Receive, send: Send) -> None:
             scope.setdefault("extensions", {}).update(means)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-CUT = "rehearsal.drop"
-"""Keys in the ASGI scope's ``extensions`` (``serve.py`` puts them there): cut the connection at once,"""
+from launch.rehearsal.wire.connection import DROP
+
 HANG_UP = "rehearsal.hang-up"
-"""end it without a close frame once everything is sent, as 0.26 ends every session,"""
+"""Keys in the ASGI scope's ``extensions`` beside ``DROP`` (``serve.py`` puts them there): end the connection without a close
+frame once everything is sent, as 0.26 ends every session,"""
 FREEZE = "rehearsal.freeze"
-"""read nothing more, pings included."""
+"""or read nothing more, pings included."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Attachment:
                     if fault == "stage-death":
                         self.died.set()
                     elif fault is not None:
-                        return self._call(CUT if fault == "drop-after" else FREEZE)
+                        return self._call(DROP if fault == "drop-after" else FREEZE)
             if item.code is None:
                 self._call(HANG_UP)
             else:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from launch.rehearsal.brain.brain import EAR_RATE
 from launch.rehearsal.wire.realtime.capabilities import CAPABILITIES, GENERIC
 from launch.rehearsal.wire.realtime.opening import Opening
 from launch.rehearsal.wire.realtime.playback import Cursors
 
-MIC_RATE = 16_000
-SILENT_RMS = 0.003  # of full scale: ``overlap_silence_rms``
+SILENT_RMS = 0.003  # of full scale, ``overlap_silence_rms``: what is louder looks like speech
 Style = Literal["native", "resumed", "realtime"]
 
 
@@ -74,7 +74,7 @@ def session_object(
         "type": "realtime",
         "output_modalities": list(opening.modalities),
         "audio": {
-            "input": {"format": {"type": "audio/pcm", "rate": MIC_RATE}, "sample_rate_hz": MIC_RATE},
+            "input": {"format": {"type": "audio/pcm", "rate": EAR_RATE}, "sample_rate_hz": EAR_RATE},
             "output": {"format": {"type": "audio/pcm"}},
         },
         "input_audio_transcription": None,

@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from launch.rehearsal.brain.brain import UndecodableMedia
+from launch.rehearsal.brain.brain import EAR_RATE, UndecodableMedia
 from launch.rehearsal.brain.sound import decode
+from launch.rehearsal.wire.realtime.describing import SILENT_RMS
 from launch.rehearsal.wire.realtime.refusals import Refusal
 
-RATE = 16_000
-LOUD = 0.003  # RMS of full scale: the server's own bound for "speech-looking"
 PICTURE_MOST = 4_000_000  # characters of base64
 _G711 = {"g711_ulaw": "ULAW", "g711_alaw": "ALAW"}
 _FLAGS = ("is_speech", "speech")
 
 
 def sound_of(event: dict[str, Any], in_format: str, wire: str) -> np.ndarray:
-    """The wave, float32 -1..1 at ``RATE``; empty when the event only carries a picture. Raises ``Refusal``."""
+    """The wave, float32 -1..1 at ``EAR_RATE``; empty when the event only carries a picture. Raises ``Refusal``."""
     data = event.get("audio", event.get("delta"))
     kind = event.get("input_audio_format") or event.get("format") or in_format
-    rate = event.get("sample_rate_hz", event.get("sample_rate", RATE))
+    rate = event.get("sample_rate_hz", event.get("sample_rate", EAR_RATE))
     if not isinstance(rate, int) or not 8_000 <= rate <= 192_000:
         raise Refusal("bad_audio", f"Unsupported sample rate: {rate}")
     if not data and event.get("video_frames"):
@@ -62,9 +61,9 @@ def _decoded(raw: bytes, kind: str, rate: int) -> np.ndarray:
 
 def _resampled(wave: np.ndarray, rate: int) -> np.ndarray:
     """Linear, as the server does it."""
-    if rate == RATE or not wave.size:
+    if rate == EAR_RATE or not wave.size:
         return wave
-    at = np.arange(round(wave.size * RATE / rate)) * rate / RATE
+    at = np.arange(round(wave.size * EAR_RATE / rate)) * rate / EAR_RATE
     return np.interp(at, np.arange(wave.size), wave).astype(np.float32)
 
 
@@ -73,7 +72,7 @@ def is_loud(event: dict[str, Any], wave: np.ndarray) -> bool:
     for flag in _FLAGS:
         if isinstance(event.get(flag), bool):
             return bool(event[flag])
-    return bool(wave.size) and float(np.sqrt(np.mean(np.square(wave)))) >= LOUD
+    return bool(wave.size) and float(np.sqrt(np.mean(np.square(wave)))) >= SILENT_RMS
 
 
 def picture_of(event: dict[str, Any]) -> bytes | None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from launch.rehearsal.brain.brain import Detector
+from launch.rehearsal.brain.brain import EAR_RATE, Detector
 
 STOP_S = 0.5  # quiet after which the user has stopped: ``silence_duration_ms`` below
-RATE = 16_000
 DEFAULTS: Mapping[str, Any] = {
     "type": "server_vad",
     "interrupt_response": True,
@@ -61,7 +60,7 @@ class ServerVad:
     def hear(self, pcm: bytes) -> Overheard:
         """The next append, s16le mono at 16 kHz. Takes milliseconds."""
         heard = self._detector(pcm)
-        began_s, duration_s = self._heard_s, len(pcm) / 2 / RATE
+        began_s, duration_s = self._heard_s, len(pcm) / 2 / EAR_RATE
         self._heard_s += duration_s
         self._quiet_s = heard.quiet_s if heard.voice_s else self._quiet_s + duration_s
         turn: Literal["started", "stopped"] | None = None

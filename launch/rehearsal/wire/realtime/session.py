@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from launch.rehearsal.brain.brain import SAMPLE_RATE, Brain, Part, Said
-from launch.rehearsal.wire.realtime.describing import MIC_RATE, Style, session_object
+from launch.rehearsal.brain.brain import EAR_RATE, SAMPLE_RATE, Brain, Part, Said
+from launch.rehearsal.wire.realtime.describing import Style, session_object
 from launch.rehearsal.wire.realtime.envelope import Projection
 from launch.rehearsal.wire.realtime.journal import Journal
 from launch.rehearsal.wire.realtime.listening import UNIT, Listener
@@ -251,7 +251,7 @@ class DuplexSession:
             self._tell_listening("model_listen")
             return
         said = self._listener.take()
-        parts = [Part("audio", wav_header(len(said), MIC_RATE) + said)]
+        parts = [Part("audio", wav_header(len(said), EAR_RATE) + said)]
         if self._picture is not None:  # the camera sends one a second: an older one shows what is gone
             parts.insert(0, Part("image", self._picture))
             self._picture = None
